@@ -1,0 +1,32 @@
+"""Run the code blocks of Sphinx pages as doctests while the site builds.
+
+Add `livedoctest` to `extensions`: the blocks of every page run in a process of their own, on the device that is
+there, and their output is compared with the page. Nothing is imported here, so that the server, which runs page code,
+starts without Sphinx.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+__version__ = "0.1.0"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the extension: options, directives, collection of blocks, their execution, and the marks on pages."""
+    from livedoctest import collect, directives, execute, publish, settings
+
+    settings.setup_settings(app)
+    directives.setup_directives(app)
+    collect.setup_collection(app)
+    execute.setup_execution(app)
+    publish.setup_marks(app)
+    return {
+        "version": __version__,
+        "env_version": 1,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }
