@@ -1,0 +1,246 @@
+"""The process of one page, as the server sees it: forks it, follows it, and turns its end into results."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import faulthandler
+import json
+import mmap
+import os
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+from livedoctest import capture as captured
+from livedoctest import failure
+from livedoctest.capture import Capture
+from livedoctest.page import Page
+
+WORK, TEMPORARY = "work", "tmp"
+"""Folders within a page's folder: its working folder, and where it finds room for temporary files."""
+
+_STACK_SIGNAL = getattr(signal, "SIGRTMAX", signal.SIGUSR2)  # page code hardly ever uses it
+_STACK_SECONDS = 0.3  # for the process to write its stack before it is killed
+_EXIT_SECONDS = 5.0  # for what page code registered with atexit
+_SHOWN = 10_000  # characters of endless output that are worth showing
+_PROGRESS = struct.Struct("ii")
+_SET_DEATH_SIGNAL, _SET_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
+
+Event = dict[str, Any]
+
+
+class PageProcess:
+    """A running page.
+
+    Args:
+        page: The page, as the protocol describes it.
+        folder: An empty folder for it.
+        release: Closes, in the new process, what belongs to the server.
+
+    Attributes:
+        control: Descriptor that becomes readable when the page has something to say.
+        silent: Whether the page has closed its end of it.
+    """
+
+    def __init__(self, page: dict[str, Any], folder: Path, release: Callable[[], None]) -> None:
+        self._docname: str = page["docname"]
+        self._blocks: list[dict[str, Any]] = page["blocks"]
+        self._folder = folder
+        self._capture = Capture()
+        self._stack = captured.unnamed_file()
+        self._progress = mmap.mmap(-1, _PROGRESS.size)  # shared memory: it needs no descriptor and outlives the process
+        self._units: list[dict[str, Any]] = []
+        self._seen = 0  # bytes of output that belong to finished units
+        self._ended = 0  # blocks
+        self._fault: dict[str, Any] | None = None
+        self._received = b""
+        self._started = self._block_started = time.monotonic()
+        self._deadline = self._started + (self._blocks[0]["timeout"] if self._blocks else _EXIT_SECONDS)
+        self.silent = False
+        self._fork(release)
+
+    def _fork(self, release: Callable[[], None]) -> None:
+        ours, theirs = map(captured.private, os.pipe())
+        captured.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(ours)
+            self._become_page(theirs, release)
+        os.close(theirs)
+        os.set_blocking(ours, False)
+        self.control = ours
+
+    def _become_page(self, control: int, release: Callable[[], None]) -> NoReturn:
+        status = 70  # EX_SOFTWARE, should the runner itself fail; the traceback goes to the page's log
+        try:
+            release()
+            self._isolate()
+            Page(self._blocks, Path.cwd(), self._capture, partial(write_line, control), self._note).run()
+            status = 0
+            atexit._run_exitfuncs()  # not the whole shutdown of the interpreter, which would wait for threads
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def _isolate(self) -> None:
+        os.setsid()
+        prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+        prctl(_SET_SUBREAPER, 1)  # daemons of the page stay its descendants
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # What imported modules registered is the server's, and would cost as much as the fork. As multiprocessing does
+        # in its forked children, with the same private functions: there are no public ones.
+        atexit._clear()
+        self._capture.install()
+        self._capture.begin_block()
+        faulthandler.enable(file=self._stack)
+        faulthandler.register(_STACK_SIGNAL, file=self._stack)
+        for name in (WORK, TEMPORARY):
+            (self._folder / name).mkdir()
+        os.environ["TMPDIR"] = str(self._folder / TEMPORARY)
+        tempfile.tempdir = None  # the server may have asked for it
+        os.chdir(self._folder / WORK)
+
+    def _note(self, block: int, line: int) -> None:
+        _PROGRESS.pack_into(self._progress, 0, block, line)
+
+    def descriptors(self) -> list[int]:
+        """The descriptors that this page needs in the server."""
+        return [self.control, self._capture.out, self._capture.log, self._stack]
+
+    def read(self) -> list[Event]:
+        """Take what the page has sent, as events for the client."""
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(self.control, 1 << 16):
+                self._received += data
+            self.silent = True
+        *lines, self._received = self._received.split(b"\n")
+        return [event for line in lines for event in self._take(json.loads(line))]
+
+    def _take(self, message: dict[str, Any]) -> Iterator[Event]:
+        now = time.monotonic()
+        if self._fault is not None:
+            return
+        if "start" in message:
+            self._block_started = now
+            self._deadline = now + self._blocks[message["start"]]["timeout"]
+        elif "unit" in message:
+            self._units.append(message["unit"])
+            self._seen = message["size"]
+        else:
+            yield self._result({"units": self._units, **message, "fault": None})
+            if self._ended == len(self._blocks):
+                self._deadline = now + _EXIT_SECONDS
+
+    def watch(self, now: float) -> None:
+        """End the page if it has run or written for too long."""
+        if now > self._deadline:
+            if self._fault is None and self._ended < len(self._blocks):
+                timeout = self._blocks[self._ended]["timeout"]
+                self._set_fault("timeout", f"did not finish within {timeout:g} s")
+                os.kill(self.pid, _STACK_SIGNAL)
+                self._deadline = now + _STACK_SECONDS
+            else:
+                self.kill()
+        elif self._fault is None and self._capture.too_much():
+            self._set_fault("output", f"wrote more than {captured.LIMIT:,} bytes")
+            self.kill()
+
+    def exited(self) -> bool:
+        """Whether the process has ended; it stays a zombie, so that nothing else gets its number."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def kill(self) -> None:
+        """Kill the process and all that is left in its group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, signal.SIGKILL)  # it may not have made its group yet
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def finish(self) -> Iterator[Event]:
+        """After its end: kill what the page left running, and report what is still to report."""
+        yield from self.read()
+        self.kill()
+        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        if self._ended < len(self._blocks):
+            yield from self._report_fault(status)
+        for descriptor in self.descriptors():
+            os.close(descriptor)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        yield {"docname": self._docname, "done": True, "seconds": time.monotonic() - self._started}
+
+    def _report_fault(self, status: int) -> Iterator[Event]:
+        if self._fault is None:
+            self._set_fault("died", f"ended its process ({_status_text(status)})")
+        fault = self._fault
+        assert fault is not None
+        dump = os.pread(self._stack, captured.LIMIT, 0).decode("utf-8", errors="replace")
+        stack, line = failure.page_stack(dump, self._blocks[self._ended]["source"])
+        fault["line"] = line or fault["line"]
+        fault["text"] += f"\n{stack}" if stack else ""
+        unfinished = {"output": self._capture.output(self._seen)[:_SHOWN], "exception": None, "status": None}
+        units = [*self._units, unfinished]
+        yield self._result({"units": units, "log": self._capture.logged(), "fault": fault})
+        for block in self._blocks[self._ended :]:
+            text = f"did not run, because the page's process ended in the block at line {fault['line']}"
+            lost = {"kind": "lost", "text": text, "line": _first_line(block)}
+            yield self._result({"units": [], "log": "", "fault": lost})
+
+    def _set_fault(self, kind: str, text: str) -> None:
+        index, line = _PROGRESS.unpack_from(self._progress, 0)
+        if index != self._ended or not line:
+            line = _first_line(self._blocks[self._ended])
+        self._fault = {"kind": kind, "text": text, "line": line}
+
+    def _result(self, parts: dict[str, Any]) -> Event:
+        now = time.monotonic()
+        result = {"warnings": [], "moves": None, "seconds": now - self._block_started, **parts}
+        event = {
+            "docname": self._docname,
+            "block": self._ended,
+            "result": result,
+            "folder": str(self._folder),
+        }
+        self._ended += 1
+        self._units, self._seen, self._block_started = [], 0, now
+        return event
+
+
+def write_line(descriptor: int, message: dict[str, Any]) -> None:
+    """Write a message whole, as one line of JSON."""
+    data = memoryview(json.dumps(message).encode() + b"\n")
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def prctl(option: int, value: int) -> None:
+    """Set an attribute of this process; does nothing on systems other than Linux, which have no such call."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def become_subreaper() -> None:
+    """Let orphans among the descendants of this process become its children."""
+    prctl(_SET_SUBREAPER, 1)
+
+
+def _status_text(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:  # a real-time signal
+        return f"signal {-status}"
+
+
+def _first_line(block: dict[str, Any]) -> int:
+    return block["units"][0]["line"] if block["units"] else 1
