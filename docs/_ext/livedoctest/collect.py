@@ -1,0 +1,220 @@
+"""From the doctree of a page to its blocks, kept in the environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+from livedoctest import prompts, scan
+from livedoctest.block import Block, Finding, Page, Unit
+from livedoctest.directives import MARK
+from livedoctest.locate import Locator, source_path
+from livedoctest.options import BadBlockError, moves_of, requirements, seconds
+
+BLOCK = "livedoctest_block"  # attribute of a shown node: the ordinal of its block
+ROLE = "livedoctest_role"  # program, output or warning
+RUNNING = ("testcode", "testsetup", "testcleanup")
+
+
+class Collector:
+    """Reads one page. `page` holds the blocks, in order, and what is wrong with it."""
+
+    def __init__(self, doctree: nodes.document, docname: str, env: BuildEnvironment):
+        self.doctree, self.srcdir = doctree, env.srcdir
+        self.docpath = Path(env.doc2path(docname))
+        self.page = Page(docname, self.relative(self.docpath))
+        self.locators: dict[Path, Locator] = {}
+        self.places: dict[nodes.Element, tuple[Path, int]] = {}
+
+    def collect(self) -> Page:
+        """Make the blocks, and note what cannot run."""
+        for node in list(self.doctree.findall(written_block)):
+            assert isinstance(node, nodes.Element)
+            try:
+                self.take(node)
+            except (BadBlockError, prompts.PromptError) as error:
+                path, line = self.place(node)
+                problem = error.problem if isinstance(error, BadBlockError) else "SYNTAX"
+                self.page.findings.append(Finding(problem, self.relative(path), line + error.line, str(error)))
+        for path in {self.docpath, *self.locators}:
+            if path.suffix == ".md":
+                text = path.read_text(encoding="utf-8", errors="replace")
+                self.page.findings += [
+                    Finding("UNVERIFIED", self.relative(path), line, words)
+                    for line, words in scan.misspelt_fences(text)
+                ]
+        for node, words in scan.unchecked_nodes(self.doctree):
+            path = source_path(node.source or str(self.docpath))
+            self.page.findings.append(Finding("UNVERIFIED", self.relative(path), node.line or 1, words))
+        return self.page
+
+    def relative(self, path: Path) -> str:
+        """The path as reports name it: relative to the source folder."""
+        return Path(os.path.relpath(path, self.srcdir)).as_posix()
+
+    def place(self, node: nodes.Element) -> tuple[Path, int]:
+        """The file and line of the first line of a node's text."""
+        if node not in self.places:
+            path = source_path(node.source or str(self.docpath))
+            if path not in self.locators:
+                self.locators[path] = Locator(path)
+            written = said(node)
+            line = self.locators[path].line(written["kind"], written["text"], node.line or 1)
+            self.places[node] = path, line
+        return self.places[node]
+
+    def take(self, node: nodes.Element) -> None:
+        """Make a block of a node, or add what it says to the block above."""
+        written = said(node)
+        if written["unknown"]:
+            allowed = ", ".join(written["known"])
+            raise BadBlockError(
+                "UNKNOWN_OPTION",
+                f"{written['kind']} has no option {', '.join(map(repr, written['unknown']))}; it knows {allowed}.",
+            )
+        if written["kind"] == "testoutput":
+            self.attach_output(node, written)
+        elif written["kind"] == "testwarning":
+            self.attach_warnings(node, written)
+        else:
+            self.add_block(node, written)
+
+    def add_block(self, node: nodes.Element, written: dict[str, Any]) -> None:
+        """A block that runs."""
+        kind, options = written["kind"], written["options"]
+        path, line = self.place(node)
+        block = Block(
+            kind=kind,
+            source=self.relative(path),
+            line=line,
+            code=written["text"],
+            groups=groups_of(written),
+            ordinal=len(self.page.blocks),
+            requires=requirements(options),
+            skipif=options.get("skipif", ""),
+            norun=options.get("norun", ""),
+            timeout=seconds(options.get("timeout")),
+            moves=moves_of(options.get("moves")),
+        )
+        block.units = units_of(block, written)
+        node[BLOCK], node[ROLE] = block.ordinal, "program"
+        self.page.blocks.append(block)
+
+    def attach_output(self, node: nodes.Element, written: dict[str, Any]) -> None:
+        """Expected output belongs to the last testcode block of its group."""
+        groups = groups_of(written)
+        for block in reversed(self.page.blocks):
+            if block.kind == "testcode" and set(groups) & set(block.groups):
+                break
+        else:
+            raise BadBlockError("ORPHAN", "This testoutput has no testcode above it.")
+        unit = block.units[0]
+        if unit.expected_line:
+            raise BadBlockError("ORPHAN", "The testcode above has its testoutput already.")
+        changes = prompts.flags_of(written["options"].get("options") or "")
+        unit.flags = prompts.with_flags(unit.flags, changes)
+        unit.expected, unit.expected_line = written["text"] + "\n", self.place(node)[1]
+        node[BLOCK], node[ROLE] = block.ordinal, "output"
+
+    def attach_warnings(self, node: nodes.Element, written: dict[str, Any]) -> None:
+        """Expected warnings belong to the block right above."""
+        if not self.page.blocks:
+            raise BadBlockError("ORPHAN", "This testwarning has no block above it.")
+        block = self.page.blocks[-1]
+        block.warnings = [row for row in written["text"].split("\n") if row.strip()]
+        block.warnings_line = self.place(node)[1]
+        node[BLOCK], node[ROLE] = block.ordinal, "warning"
+
+
+def written_block(node: nodes.Node) -> bool:
+    """Whether a directive of ours left this node, or reStructuredText a bare doctest."""
+    return isinstance(node, nodes.doctest_block) or (isinstance(node, nodes.Element) and MARK in node)
+
+
+def said(node: nodes.Element) -> dict[str, Any]:
+    """What the directive behind a node says."""
+    if MARK not in node:
+        node[MARK] = {
+            "kind": "doctest",
+            "text": node.astext(),
+            "argument": "",
+            "options": {},
+            "unknown": [],
+            "known": [],
+        }
+    written: dict[str, Any] = node[MARK]
+    return written
+
+
+def groups_of(written: dict[str, Any]) -> tuple[str, ...]:
+    """The groups a block belongs to, as sphinx.ext.doctest names them; a file belongs to all."""
+    if written["kind"] == "testfile":
+        return ("*",)
+    return tuple(name.strip() for name in written["argument"].split(",") if name.strip()) or ("default",)
+
+
+def units_of(block: Block, written: dict[str, Any]) -> list[Unit]:
+    """The units of a block, by its kind."""
+    flags = prompts.with_flags(prompts.DEFAULT_FLAGS, prompts.flags_of(written["options"].get("options") or ""))
+    if block.kind == "doctest":
+        return prompts.examples(block.code, block.line, flags)
+    if block.kind == "testconsole":
+        return prompts.commands(block.code, block.line, flags)
+    if block.kind == "testfile":
+        return [Unit("file", block.code + "\n", block.line, name=written["argument"])]
+    return [Unit("exec", block.code + "\n", block.line, flags=flags)]
+
+
+def read(app: Sphinx, doctree: nodes.document) -> None:
+    """Keep the blocks of the page that was just read."""
+    env, docname = app.env, app.env.docname
+    page = Collector(doctree, docname, env).collect()
+    pages_of(env)[docname] = page
+    declared = str(env.metadata[docname].get("livedoctest", "")).strip()
+    check_declaration(page, declared, Path(env.doc2path(docname)))
+
+
+def check_declaration(page: Page, declared: str, path: Path) -> None:
+    """What the front matter says of blocks must be so: a page without any says `livedoctest: none`."""
+    runs = any(block.kind in ("doctest", "testcode", "testconsole") for block in page.blocks)
+    if declared == "none" and runs:
+        rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        line = next((number for number, row in enumerate(rows, 1) if row.lstrip(":").startswith("livedoctest:")), 1)
+        words = "The front matter says `livedoctest: none`, but the page has blocks that run."
+        page.findings.append(Finding("CONTRADICTION", page.source, line, words))
+    elif declared not in ("", "none"):
+        words = f"The front matter says `livedoctest: {declared}`; the only value is none."
+        page.findings.append(Finding("CONTRADICTION", page.source, 1, words))
+    elif not (declared or runs or page.findings):
+        words = "No block of this page runs; say `livedoctest: none` in its front matter if that is meant."
+        page.findings.append(Finding("EMPTY_PAGE", page.source, 1, words))
+
+
+def pages_of(env: BuildEnvironment) -> dict[str, Page]:
+    """The pages known to the environment, by docname."""
+    if not hasattr(env, "livedoctest_pages"):
+        env.livedoctest_pages = {}  # type: ignore[attr-defined]
+    pages: dict[str, Page] = env.livedoctest_pages  # type: ignore[attr-defined]
+    return pages
+
+
+def purge(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    """Forget a page that is read anew or gone."""
+    pages_of(env).pop(docname, None)
+
+
+def merge(app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEnvironment) -> None:
+    """Take the pages that another reading process collected."""
+    pages_of(env).update({name: page for name, page in pages_of(other).items() if name in docnames})
+
+
+def setup_collection(app: Sphinx) -> None:
+    """Collect while reading."""
+    app.connect("doctree-read", read)
+    app.connect("env-purge-doc", purge)
+    app.connect("env-merge-info", merge)

@@ -1,0 +1,162 @@
+"""The device that blocks run on. The only module of the extension that knows npusim."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+PRELOAD = ("torch", "torch_npu", "tensordict")
+PROBE_SECONDS = 120
+# Asks CANN itself, in a process of its own: a device counted means live hardware. The simulated runtime, which has this
+# symbol, does not count as such.
+COUNT = """
+import ctypes
+library = ctypes.CDLL("libascendcl.so")
+count = ctypes.c_uint32(0)
+library.aclInit(None)
+library.aclrtGetDeviceCount(ctypes.byref(count))
+print(0 if hasattr(library, "npusim_settle") else count.value)
+"""
+DESCRIBE = """
+import json, torch, torch_npu
+from torch_npu.npu.utils import get_cann_version
+facts = {"name": torch.npu.get_device_name(0), "count": torch.npu.device_count(), "cann": get_cann_version()}
+print(json.dumps(facts))
+"""
+
+
+class DeviceError(Exception):
+    """No device to run blocks on, although the configuration or an installed torch_npu asks for one."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """Where blocks run.
+
+    `kind` is simulated, hardware or none; `environment` holds the variables its processes need, `preload` the modules
+    the server imports once for all pages.
+    """
+
+    kind: str
+    name: str = ""
+    count: int = 0
+    versions: dict[str, str | None] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    preload: tuple[str, ...] = ()
+    hazards: bool = False
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """What a stored result depends on."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "count": self.count,
+            "versions": self.versions,
+            "hazards": self.hazards,
+            "sources": npusim_sources() if self.kind == "simulated" else "",
+        }
+
+
+def detect(wanted: str) -> Device:
+    """The device for the setting `wanted`: auto, hardware, simulated or none. Raises DeviceError with the remedy."""
+    versions = installed()
+    if wanted == "none" or (wanted == "auto" and versions["torch_npu"] is None):
+        # Pages may still import torch, which would look for the device of an installed torch_npu.
+        return Device("none", versions=versions, environment={"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"})
+    if versions["torch_npu"] is None:
+        raise DeviceError(f"livedoctest_device is {wanted!r}, but torch_npu is not installed: install torch-npu.")
+    if wanted == "hardware" or (wanted == "auto" and hardware_count()):
+        return hardware(versions)
+    return simulated(versions)
+
+
+def installed() -> dict[str, str | None]:
+    """Versions by distribution, without importing anything; None where it is not installed."""
+    versions: dict[str, str | None] = {"python": platform.python_version()}
+    for name in PRELOAD:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = None
+    return versions
+
+
+def hardware_count() -> int:
+    """Live devices that CANN counts; 0 without CANN."""
+    run = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, timeout=PROBE_SECONDS)
+    return int(run.stdout) if run.returncode == 0 and run.stdout.strip().isdigit() else 0
+
+
+def hardware(versions: dict[str, str | None]) -> Device:
+    """The live device, as it names itself."""
+    if not hardware_count():
+        raise DeviceError(
+            "CANN counts no NPU: is `libascendcl.so` on the loader path (`source …/set_env.sh`), "
+            "and does `npu-smi info` show a device? Without hardware, set livedoctest_device = 'simulated'."
+        )
+    if find_spec("npusim"):
+        check_simulator_versions()
+    run = subprocess.run([sys.executable, "-c", DESCRIBE], capture_output=True, text=True, timeout=PROBE_SECONDS)
+    if run.returncode:
+        raise DeviceError(f"torch_npu does not start on this hardware:\n{run.stderr.strip()}")
+    facts = json.loads(run.stdout.strip().splitlines()[-1])
+    versions = {**versions, "cann": facts["cann"]}
+    return Device("hardware", facts["name"], facts["count"], versions, preload=PRELOAD)
+
+
+def check_simulator_versions() -> None:
+    """Refuse torch and torch_npu that do not belong together, before anything imports them."""
+    import npusim
+
+    try:
+        npusim.check_versions()
+    except npusim.SetupError as error:
+        raise DeviceError(str(error)) from None
+
+
+def simulated(versions: dict[str, str | None]) -> Device:
+    """The simulated Ascend runtime of npusim. NPUSIM_DEVICES and NPUSIM_ASYNC of this process are honoured."""
+    if not find_spec("npusim"):
+        raise DeviceError(
+            "torch_npu is installed, but there is neither CANN with an NPU nor npusim. On hardware, "
+            "`source /usr/local/Ascend/ascend-toolkit/set_env.sh` first; elsewhere install npusim."
+        )
+    import npusim
+
+    count = int(os.environ.get("NPUSIM_DEVICES", "2"))
+    hazards = os.environ.get("NPUSIM_ASYNC") == "1"
+    try:
+        environment = npusim.environment(devices=count, hazards=hazards)
+    except npusim.SetupError as error:
+        raise DeviceError(str(error)) from None
+    versions = {**versions, "cann": npusim.CANN_VERSION}
+    return Device("simulated", npusim.SOC_NAME, count, versions, environment, PRELOAD, hazards)
+
+
+@functools.cache
+def npusim_sources() -> str:
+    """Digest of the simulator, on which results depend."""
+    spec = find_spec("npusim")
+    assert spec
+    assert spec.origin
+    return digest(Path(spec.origin).parent)
+
+
+def digest(folder: Path) -> str:
+    """Digest of the source files below `folder`, newlines normalised."""
+    state = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".c", ".h"):
+            state.update(path.relative_to(folder).as_posix().encode() + b"\0")
+            state.update(path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    return state.hexdigest()

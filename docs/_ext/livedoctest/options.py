@@ -1,0 +1,67 @@
+"""The values of a block's options, as an author writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from livedoctest import conditions
+
+
+class BadBlockError(ValueError):
+    """A block cannot be understood: `problem` is the name of a Problem, `line` counts from 0 in its text."""
+
+    def __init__(self, problem: str, text: str, line: int = 0):
+        super().__init__(text)
+        self.problem, self.line = problem, line
+
+
+def requirements(options: dict[str, str]) -> str:
+    """What a block needs, with the stock option for the Python version turned into the same words."""
+    needs = [options["requires"]] if "requires" in options else []
+    if "pyversion" in options:
+        needs += [f"python{part.strip().replace(' ', '')}" for part in options["pyversion"].split(",")]
+    text = " and ".join(needs)
+    try:
+        conditions.parse(text)
+    except ValueError as error:
+        raise BadBlockError("UNKNOWN_OPTION", str(error)) from None
+    return text
+
+
+def seconds(text: str | None) -> float | None:
+    """The time limit of a block."""
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if value <= 0:
+        raise BadBlockError("UNKNOWN_OPTION", f"timeout {text!r}: expected seconds above 0, such as 90.")
+    return value
+
+
+def moves_of(text: str | None) -> dict[str, int] | None:
+    """The counts in "h2d=1/96B sync=0", as {"h2d": 1, "h2d_bytes": 96, "sync": 0}."""
+    if text is None:
+        return None
+    counts = dict(move for word in text.split() for move in move_of(word))
+    if not counts:
+        raise BadBlockError("UNKNOWN_OPTION", "moves says nothing: expected words such as h2d=1 or d2h=1/96B.")
+    return counts
+
+
+def move_of(word: str) -> Iterator[tuple[str, int]]:
+    """One word of `:moves:`."""
+    name, _, value = word.partition("=")
+    count, slash, size = value.partition("/")
+    copies = name in ("h2d", "d2h", "peer")
+    good = (copies or name in ("ops", "fallback", "sync")) and count.isdigit()
+    if not good or (slash and not (copies and size.endswith("B") and size[:-1].isdigit())):
+        raise BadBlockError(
+            "UNKNOWN_OPTION",
+            f"moves {word!r}: expected h2d, d2h, peer, ops, fallback or sync, as in h2d=1/96B.",
+        )
+    yield name, int(count)
+    if slash:
+        yield f"{name}_bytes", int(size[:-1])

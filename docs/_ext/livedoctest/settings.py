@@ -1,0 +1,70 @@
+"""The options in conf.py, each declared once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+
+DEVICES = ("auto", "hardware", "simulated", "none")
+
+
+def option(default: Any, types: tuple[type, ...], help: str) -> Any:
+    """A field of `Settings`: default, accepted types, and the sentence for the reference table."""
+    return field(default=default, metadata={"types": types, "help": help})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The values in force. `conf.py` sets each as `livedoctest_<name>`."""
+
+    device: str = option("auto", (str,), "Where blocks run: `auto`, `hardware`, `simulated` or `none`.")
+    report: str | None = option(
+        None,
+        (str, type(None)),
+        "Path of the JSON report; by default `verification.json` in the output folder.",
+    )
+    cache: str | None = option(None, (str, type(None)), "Folder of the stored results; by default beside the doctrees.")
+    files: tuple[str, ...] = option(
+        (), (list, tuple), "Further files whose contents the results depend on, relative to conf.py."
+    )
+    normalizers: tuple[tuple[str, str], ...] = option(
+        (), (list, tuple), "Pairs of a regular expression and its replacement, applied to both sides."
+    )
+    timeout: float = option(60.0, (int, float), "Seconds that a block may take unless it says `:timeout:`.")
+
+    @classmethod
+    def of(cls, config: Config) -> Settings:
+        """The settings that a Sphinx configuration holds."""
+        return cls(**{each.name: getattr(config, f"livedoctest_{each.name}") for each in fields(cls)})
+
+
+def check(app: Sphinx, config: Config) -> None:
+    """Refuse values that no build can work with."""
+    settings = Settings.of(config)
+    if settings.device not in DEVICES:
+        raise ConfigError(f"livedoctest_device = {settings.device!r}: expected one of {', '.join(DEVICES)}")
+    if not settings.timeout > 0:
+        raise ConfigError(f"livedoctest_timeout = {settings.timeout!r}: expected seconds above 0")
+    for pair in settings.normalizers:
+        try:
+            pattern, replacement = pair
+            re.sub(pattern, replacement, "")
+        except (TypeError, ValueError, re.error) as error:
+            raise ConfigError(f"livedoctest_normalizers: {pair!r} is no (pattern, replacement): {error}") from None
+    for name in settings.files:
+        if not Path(app.confdir, name).is_file():
+            raise ConfigError(f"livedoctest_files: there is no file {name!r} beside conf.py")
+
+
+def setup_settings(app: Sphinx) -> None:
+    """Register every field of `Settings` as a configuration value, and check the values once they are known."""
+    for each in fields(Settings):
+        default = list(each.default) if isinstance(each.default, tuple) else each.default  # lists can be set by -D
+        app.add_config_value(f"livedoctest_{each.name}", default, "", types=each.metadata["types"])
+    app.connect("config-inited", check)

@@ -1,0 +1,305 @@
+"""Whole builds: the report, stored results, other builders, two languages."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PASS = "# Title\n\n```{doctest}\n>>> 1\n1\n```\n"
+FAIL = PASS.replace(">>> 1\n1", ">>> 1\n2")
+COUNTING = """# Counts its executions
+
+```{testcode}
+import pathlib
+log = pathlib.Path(LOG)
+log.write_text(log.read_text() + "x" if log.exists() else "x")
+```
+"""
+
+
+def counting(tmp_path, code="") -> str:
+    """A page that leaves an x in a file each time it is executed."""
+    return COUNTING.replace("LOG", repr(str(tmp_path / "log"))).replace("import pathlib", f"import pathlib{code}")
+
+
+def executions(tmp_path) -> int:
+    return len((tmp_path / "log").read_text())
+
+
+def test_report_contract(site):
+    report = site({"index.md": PASS, "sub/page.md": FAIL}).build().report
+    assert set(report["device"]) == {
+        "kind", "name", "count", "cann", "torch", "torch_npu", "tensordict", "python", "started",
+    }  # fmt: skip
+    assert report["device"]["kind"] == "none"
+    assert [page["docname"] for page in report["pages"]] == ["index", "sub/page"]
+    page = report["pages"][1]
+    assert page["source"] == "sub/page.md"
+    assert page["cached"] is False
+    block = page["blocks"][0]
+    assert set(block) == {"id", "source", "line", "kind", "status", "reason", "seconds", "moves"}
+    assert (block["line"], block["kind"], block["status"]) == (4, "doctest", "failed")
+    assert report["totals"] == {"pages": 2, "blocks": 2, "passed": 1, "failed": 1, "skipped": 0}
+
+
+def test_report_goes_where_the_configuration_says(site, tmp_path):
+    site(index=PASS, conf="livedoctest_report = '../elsewhere/report.json'\n").build()
+    assert json.loads((tmp_path / "elsewhere/report.json").read_text())["totals"]["passed"] == 1
+
+
+def test_a_failure_shows_all_its_parts(site):
+    log = site(index=FAIL).build().log
+    assert "doctest: the output differs" in log
+    for part in ("source:", "expected:", "got:", "diff:", "-2", "+1", "[livedoctest.failed]"):
+        assert part in log
+
+
+def test_a_failure_is_not_silenced(site):
+    built = site(index=FAIL, conf="suppress_warnings = ['livedoctest']\n").build()
+    assert built.status == 1
+    assert built.report["totals"]["failed"] == 1
+
+
+def test_one_page_that_crashes_leaves_the_others(site):
+    crash = "# Crash\n\n```{testcode}\nimport os\nos.kill(os.getpid(), 11)\n```\n"
+    built = site({"index.md": PASS, "crash.md": crash, "other.md": PASS}).build()
+    assert built.status == 1
+    assert {page["docname"]: page["blocks"][0]["status"] for page in built.report["pages"]} == {
+        "crash": "failed",
+        "index": "passed",
+        "other": "passed",
+    }
+
+
+def test_pages_do_not_see_each_other(site):
+    change = "# Changes\n\n```{testcode}\nimport os, sys\nos.environ['X'] = '1'; sys.x = 1; os.chdir('/')\n```\n"
+    look = (
+        "# Looks\n\n```{doctest}\n>>> import os, sys\n"
+        ">>> 'X' in os.environ, hasattr(sys, 'x'), os.listdir()\n(False, False, [])\n```\n"
+    )
+    built = site({"index.md": change, "a.md": look, "z.md": look}).build()
+    assert built.status == 0, built.log
+
+
+# ---- stored results
+
+
+def test_prose_executes_nothing_and_code_only_its_page(site, tmp_path):
+    made = site({"index.md": counting(tmp_path), "other.md": PASS})
+    assert made.build().status == 0
+    made.write("index.md", "Some prose.\n\n" + counting(tmp_path))
+    assert made.build().status == 0
+    assert executions(tmp_path) == 1
+    assert made.blocks()[0]["line"] == 6
+    assert all(page["cached"] for page in made.report["pages"])
+    made.write("other.md", PASS.replace("1", "3"))
+    assert made.build().status == 0
+    assert executions(tmp_path) == 1
+    made.write("index.md", counting(tmp_path, "; y = 1"))
+    assert made.build().status == 0
+    assert executions(tmp_path) == 2
+
+
+def test_failures_are_run_again(site, tmp_path):
+    failing = counting(tmp_path) + "\n```{doctest}\n>>> 1\n2\n```\n"
+    made = site(index=failing)
+    assert made.build().status == 1
+    assert made.build().status == 1
+    assert executions(tmp_path) == 2
+
+
+def test_expected_output_settings_and_files_count(site, tmp_path):
+    made = site(index=counting(tmp_path) + "\n```{doctest}\n>>> 1\n1\n```\n")
+    made.build()
+    made.write("index.md", counting(tmp_path) + "\n```{doctest}\n>>> 1\n2\n```\n")
+    assert made.build().status == 1
+    made.write("index.md", counting(tmp_path) + "\n```{doctest}\n>>> 1\n1\n```\n")
+    assert made.build().status == 0
+    done = executions(tmp_path)
+    made.write("data.txt", "a")
+    files = "-Dlivedoctest_files=data.txt"
+    made.build(files)
+    made.build(files)
+    assert executions(tmp_path) == done + 1
+    made.write("data.txt", "b")
+    made.build(files)
+    assert executions(tmp_path) == done + 2
+
+
+def test_a_corrupt_result_is_made_anew_with_one_warning(site, tmp_path):
+    made = site(index=counting(tmp_path))
+    made.build()
+    stored = made.out / ".doctrees/livedoctest/index.json"
+    stored.write_text("{half")
+    built = made.build()
+    assert built.status == 0
+    assert built.log.count("[livedoctest.cache]") == 1
+    assert executions(tmp_path) == 2
+    assert "[livedoctest" not in made.build().log
+    assert executions(tmp_path) == 2
+
+
+def test_report_is_of_the_build_that_executed(site, tmp_path):
+    conf = "livedoctest_cache = '../cache'\nlivedoctest_report = '../report.json'\n"
+    made = site(index=PASS, conf=conf)
+
+    def cached() -> bool:
+        return json.loads((tmp_path / "report.json").read_text())["pages"][0]["cached"]
+
+    made.build("-d", str(tmp_path / "trees-en"))
+    assert not cached()
+    made.build("-d", str(tmp_path / "trees-zh"), "-D", "language=zh_CN")
+    assert not cached()
+    made.build("-d", str(tmp_path / "trees-en"))
+    assert cached()
+    (tmp_path / "report.json").write_text("{")
+    made.build("-d", str(tmp_path / "trees-zh"), "-D", "language=zh_CN")
+    assert cached()
+
+
+def test_second_language_executes_nothing_and_shows_the_same(site, tmp_path):
+    made = site(
+        index=counting(tmp_path) + "\n```{doctest}\n>>> 'x'\n'x'\n```\n", conf="livedoctest_cache = '../cache'\n"
+    )
+    made.build("-d", str(tmp_path / "trees-en"))
+    english = made.html()
+    made.build("-d", str(tmp_path / "trees-zh"), "-D", "language=zh_CN")
+    assert executions(tmp_path) == 1
+    assert "2 of 2 code blocks" in english
+    assert "本页 2 个代码块中有 2 个已验证" in made.html()
+
+
+# ---- other builders
+
+
+@pytest.mark.parametrize("builder", ["dirhtml", "singlehtml", "latex", "text", "man", "xml", "pseudoxml", "epub"])
+def test_writing_builders_verify(site, builder):
+    assert site(index=PASS).build(builder=builder).status == 0
+    assert site(index=FAIL).build(builder=builder).status == 1
+
+
+def test_doctest_builder_verifies_and_writes_no_page(site):
+    built = site(index=PASS).build(builder="doctest")
+    assert built.status == 0
+    assert not list(built.out.glob("*.html"))
+    assert site(index=FAIL).build(builder="doctest").status == 1
+
+
+@pytest.mark.parametrize("builder", ["gettext", "linkcheck"])
+def test_reading_builders_execute_nothing(site, builder, tmp_path):
+    assert site(index=counting(tmp_path)).build(builder=builder).status == 0
+    assert not (tmp_path / "log").exists()
+
+
+def test_parallel_reading_and_writing(site):
+    pages = {f"page{number}.md": PASS for number in range(8)}
+    built = site({"index.md": FAIL, **pages}).build("-j", "4")
+    assert built.status == 1
+    assert built.report["totals"] == {"pages": 9, "blocks": 9, "passed": 8, "failed": 1, "skipped": 0}
+
+
+def test_incremental_build_still_fails_and_still_stops(site):
+    made = site({"index.md": PASS, "bad.md": FAIL})
+    assert made.build().status == 1
+    assert made.build().status == 1
+    made.write("bad.md", "# Bad\n\n```python\nx\n```\n")
+    assert made.build().status == 2
+    assert made.build().status == 2
+    made.write("bad.md", PASS)
+    assert made.build().status == 0
+
+
+# ---- blocks and languages
+
+
+def test_code_is_never_translated(site, tmp_path):
+    """With literal blocks among the gettext targets, stock tools turn translated blocks into two colons."""
+    conf = (
+        "language = 'zh_CN'\nlocale_dirs = ['locale']\n"
+        "gettext_additional_targets = ['literal-block', 'doctest-block']\n"
+    )
+    made = site(index="# Title\n\nText.\n\n```{doctest}\n>>> 'Text.'\n'Text.'\n```\n", conf=conf)
+    made.write(
+        "locale/zh_CN/LC_MESSAGES/index.po",
+        'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
+        'msgid "Text."\nmsgstr "正文。"\n\nmsgid ">>> \'Text.\'\\n\'Text.\'"\nmsgstr ">>> 1\\n1"\n',
+    )
+    built = made.build()
+    assert built.status == 0, built.log
+    assert "正文。" in built.html()
+    assert built.report["totals"]["passed"] == 1
+    assert "Text." in built.html().split("livedoctest-program")[1]
+
+
+def test_failure_in_a_translated_page_has_its_line(site):
+    conf = "language = 'zh_CN'\nlocale_dirs = ['locale']\n"
+    made = site(index="# Title\n\n:::{note}\nText.\n\n```{doctest}\n>>> 1\n2\n```\n:::\n", conf=conf)
+    made.write(
+        "locale/zh_CN/LC_MESSAGES/index.po",
+        'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "Text."\nmsgstr "正文。"\n',
+    )
+    assert "index.md:7: WARNING: doctest" in made.build().log
+
+
+def test_the_reason_of_a_block_that_is_not_run_is_translated(site):
+    conf = "language = 'zh_CN'\nlocale_dirs = ['locale']\n"
+    made = site(index=PASS + "\n```{testcode}\n:norun: It needs `root`.\n\nx = 1\n```\n", conf=conf)
+    made.write(
+        "locale/zh_CN/LC_MESSAGES/index.po",
+        'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
+        'msgid "It needs `root`."\nmsgstr "需要 `root` 权限。"\n',
+    )
+    html = made.build().html()
+    assert "需要 <code" in html
+    assert "It needs" not in html
+
+
+def test_included_files_are_named(site):
+    made = site(
+        {"index.md": "# Title\n\n```{include} part.txt\n```\n", "part.txt": "Text.\n\n" + FAIL.split("\n\n")[1]}
+    )
+    built = made.build()
+    assert "part.txt:4: WARNING: doctest" in built.log
+    assert made.blocks()[0]["source"] == "part.txt"
+    made.write("part.txt", PASS.split("\n\n")[1])
+    assert made.build().status == 0
+
+
+def test_restructured_text_pages_run_unchanged(site):
+    page = """
+Title
+=====
+
+.. testsetup:: *
+
+   x = 1
+
+.. doctest::
+
+   >>> x
+   1
+
+>>> 2
+2
+
+.. testcode::
+
+   print(x)
+
+.. testoutput::
+
+   1
+
+* item
+
+  .. doctest::
+
+     >>> x  # HERE
+     2
+"""
+    built = site({"index.rst": page}).build()
+    assert built.status == 1
+    assert built.report["totals"] == {"pages": 1, "blocks": 5, "passed": 4, "failed": 1, "skipped": 0}
+    line = page.split("HERE")[0].count("\n") + 1
+    assert f"index.rst:{line}: WARNING: doctest" in built.log
