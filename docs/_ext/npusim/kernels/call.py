@@ -1,0 +1,159 @@
+"""One operator call: its arguments on their way to the host, its results on their way back."""
+
+from typing import Any
+
+import torch
+import torch_npu
+from torch import Tensor
+
+from ..library import runtime
+from .aliases import (
+    HOST,
+    copy_bits,
+    copy_bytes,
+    device_copy,
+    device_view,
+    host_alias,
+    host_storage,
+    same_layout,
+)
+
+_settle = runtime().npusim_settle
+_error_message = runtime().aclGetRecentErrMsg
+# Reading the handle also drains torch_npu's task queue. torch.npu.current_stream() takes fifty times as long.
+_current_stream = torch_npu._C._npu_getCurrentRawStream
+
+
+def settle(device: torch.device) -> int | None:
+    """Wait for what the current stream of a device depends on, and return the stream's handle.
+
+    Communication runs on threads of the runtime: a kernel must not overtake it. Raises RuntimeError if it failed,
+    or in a child forked after initialisation.
+    """
+    try:
+        stream: int = _current_stream(torch.npu.current_device() if device.index is None else device.index)
+    except RuntimeError:
+        return None  # a device not used before has no streams, and a wrong one fails when memory is allocated
+    if error := _settle(stream):
+        raise RuntimeError(f"NPU function error, error code is {error}\n{_error_message().decode()}")
+    return stream
+
+
+def is_dense(tensor: Tensor) -> bool:
+    """Sparse and nested tensors are handled by their parts, which come as calls of their own."""
+    return tensor.layout is torch.strided and not tensor.is_nested
+
+
+class Call:
+    """One operator call: its device tensors, and the CPU tensors that stand for them."""
+
+    __slots__ = ("asked", "device", "pairs", "storages", "stray")
+
+    def __init__(self) -> None:
+        self.device: torch.device | None = None  # of the first device tensor
+        self.asked: torch.device | None = None  # the caller's device argument
+        self.stray: torch.device | None = None  # of a tensor that is not where the first one is
+        self.pairs: list[tuple[Tensor, Tensor]] = []  # device tensor, its CPU alias
+        # One host storage a device storage, so that arguments that overlap still do: by its address, with a tensor.
+        self.storages: dict[int, tuple[torch.UntypedStorage, Tensor]] = {}
+
+    def to_host(self, value: Any) -> Any:
+        """An argument as the CPU kernel gets it."""
+        if isinstance(value, Tensor):
+            return self._tensor_to_host(value)
+        if isinstance(value, (list, tuple)):
+            if any(isinstance(item, Tensor) for item in value):
+                return [self.to_host(item) for item in value]
+        elif isinstance(value, torch.device):
+            self.asked = value
+            if value.type == "npu":
+                settle(value)
+                return HOST
+        return value
+
+    def _tensor_to_host(self, tensor: Tensor) -> Tensor:
+        device = tensor.device
+        if device.type != "npu":
+            if device.type == "cpu" and tensor.dim() and tensor.layout is torch.strided:
+                self.stray = device  # a 0-dim CPU tensor is a number and mixes with all devices
+            return tensor
+        if not is_dense(tensor):
+            return tensor
+        if device != self.device:
+            settle(device)
+            if self.device is None:
+                self.device = device
+            elif tensor.dim():
+                self.stray = device
+        for known, alias in self.pairs:
+            if known is tensor:
+                return alias
+        address = tensor.untyped_storage()._cdata
+        if address not in self.storages:
+            self.storages[address] = host_storage(tensor), tensor
+        alias = host_alias(tensor, self.storages[address][0])
+        self.pairs.append((tensor, alias))
+        return alias
+
+    def check_devices(self) -> None:
+        """Raise torch's error if the tensors are on more than one device."""
+        if self.stray is not None and self.device is not None:
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{self.device} and {self.stray}!"
+            )
+
+    def make_resizable(self, value: Any) -> Any:
+        """A copy instead of an alias, whose memory cannot grow; `write_back` brings its contents home."""
+        if isinstance(value, list):
+            return [self.make_resizable(item) for item in value]
+        for i, (tensor, alias) in enumerate(self.pairs):
+            if alias is value:
+                if tensor.numel():
+                    copy = alias.clone(memory_format=torch.preserve_format)
+                else:
+                    copy = torch.empty(0, dtype=alias.dtype, device=HOST).resize_(alias.shape)
+                self.pairs[i] = tensor, copy
+                return copy
+        return value
+
+    def write_back(self) -> None:
+        """Give device tensors the shapes that the operator gave their aliases, and the contents of copies."""
+        for tensor, alias in self.pairs:
+            moved = alias.numel() and alias.data_ptr() != tensor.data_ptr() and alias.untyped_storage().resizable()
+            if not same_layout(tensor, alias):
+                if moved:
+                    tensor.resize_(alias.shape)
+                offset = (tensor if moved else alias).storage_offset()
+                # set_, since as_strided_ is itself one of the operators that run here
+                tensor.set_(tensor.untyped_storage(), offset, alias.shape, alias.stride())
+            if moved:
+                copy_bytes(tensor, alias)
+
+    def to_device(self, value: Any) -> Any:
+        """A result as the caller gets it."""
+        if isinstance(value, Tensor):
+            return self._tensor_to_device(value)
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(self.to_device, value))
+        return value
+
+    def _tensor_to_device(self, value: Tensor) -> Tensor:
+        """An argument, a view of one, or a copy of new memory on the device of the arguments."""
+        for tensor, alias in self.pairs:
+            if alias is value:
+                return tensor
+        device = self.asked or self.device or torch.device("npu")
+        if device.type != "npu" or value.device != HOST:
+            return value
+        if not is_dense(value):
+            return value.to(device)
+        address = value.untyped_storage()._cdata
+        for storage, tensor in self.storages.values():
+            if storage._cdata == address:
+                result = device_view(tensor, value)
+                break
+        else:
+            result = device_copy(value, device)
+        copy_bits(value, result)
+        return result

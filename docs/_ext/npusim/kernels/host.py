@@ -1,0 +1,110 @@
+"""The generic kernel: an operator on NPU tensors, computed by its CPU kernel on their memory."""
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from ..counters import COUNTS, count_copy
+from .call import Call
+from .generators import host_stream
+from .tables import COPIES, INDEXING, MIXED_DEVICES
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+_NO_STREAM = contextlib.nullcontext()
+
+
+def below_autograd(function: Kernel) -> Kernel:
+    """Run a kernel as a C++ kernel runs: no autograd, no modes or subclasses of torch_function."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with torch._C.DisableTorchFunction(), torch._C._AutoDispatchBelowADInplaceOrView():
+            return function(*args, **kwargs)
+
+    return run  # type: ignore[return-value]
+
+
+def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
+    """A kernel for `op` on NPU tensors."""
+    schema = op._schema
+    name = schema.name.split("::")[1]
+    written = [(i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info and a.alias_info.is_write]
+    generator = next((i for i, a in enumerate(schema.arguments) if a.name == "generator"), None)
+    random = generator is not None or torch.Tag.nondeterministic_seeded in op.tags
+    computes = name not in COPIES and not is_view(op)
+    one_device, indexing = name not in MIXED_DEVICES, name in INDEXING
+    waits = not indexing and waits_for_values(op)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        with torch._C.DisableTorchFunction(), torch._C._AutoDispatchBelowADInplaceOrView():
+            return run(args, kwargs)
+
+    def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        COUNTS["ops"] += computes
+        if waits:
+            COUNTS["sync"] += 1
+        if indexing:
+            count_indices(args[1])
+        call = Call()
+        host_args = [call.to_host(value) for value in args]
+        host_kwargs = {key: call.to_host(value) for key, value in kwargs.items()} if kwargs else kwargs
+        if one_device:
+            call.check_devices()
+        device = call.asked or call.device
+        with host_stream(generator, device, host_args, host_kwargs) if random else _NO_STREAM:
+            result = run_resizing(op, written, call, host_args, host_kwargs)
+        if written:
+            call.write_back()
+        return call.to_device(result)
+
+    return kernel
+
+
+def run_resizing(
+    op: torch._ops.OpOverload,
+    written: list[tuple[int, str]],
+    call: Call,
+    args: list[Any],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Run the operator; if it wants to grow a tensor that it writes (`out=`), run it once more with real copies."""
+    try:
+        return op(*args, **kwargs)
+    except RuntimeError as error:
+        if not written or "not resizable" not in str(error):
+            raise
+    for i, name in written:
+        if name in kwargs:
+            kwargs[name] = call.make_resizable(kwargs[name])
+        elif i < len(args):
+            args[i] = call.make_resizable(args[i])
+    return op(*args, **kwargs)
+
+
+# ---- what counts as what, see npusim.counters ----
+
+
+def is_view(op: torch._ops.OpOverload) -> bool:
+    """Whether the operator only makes a view or changes metadata."""
+    aliases = (result.alias_info for result in op._schema.returns)
+    return torch.Tag.inplace_view in op.tags or any(alias and not alias.is_write for alias in aliases)
+
+
+def waits_for_values(op: torch._ops.OpOverload) -> bool:
+    """Whether the host must know values before it can go on: a result, or its shape, depends on them."""
+    return not {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}.isdisjoint(op.tags)
+
+
+def count_indices(indices: list[Tensor | None]) -> None:
+    """Indices on the host are copied to the device; masks become positions, whose number the host waits for."""
+    for index in indices:
+        if index is None:
+            continue
+        if index.device.type == "cpu":
+            count_copy("h2d", index.numel() * index.element_size())
+        if index.dtype in (torch.bool, torch.uint8):
+            COUNTS["sync"] += 1

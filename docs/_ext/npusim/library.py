@@ -1,0 +1,24 @@
+"""The simulated runtime as this process has it loaded."""
+
+import ctypes
+import functools
+import os
+
+from .errors import SetupError
+
+
+@functools.cache
+def runtime() -> ctypes.CDLL:
+    """The loaded libascendcl.so; SetupError if it is not the simulated one."""
+    try:
+        library = ctypes.CDLL("libascendcl.so")
+        library.npusim_settle.argtypes = [ctypes.c_void_p]
+        library.npusim_copy_to_host.argtypes = [*[ctypes.c_void_p] * 2, ctypes.c_size_t, ctypes.c_void_p]
+    except (OSError, AttributeError) as error:
+        where = os.environ.get("LD_LIBRARY_PATH", "")
+        raise SetupError(
+            f"NPUSIM=1 is set, but LD_LIBRARY_PATH={where} has no simulated Ascend runtime ({error}): "
+            "start the program with `python -m npusim`, or unset NPUSIM to use a live NPU"
+        ) from error
+    library.aclGetRecentErrMsg.restype = ctypes.c_char_p
+    return library

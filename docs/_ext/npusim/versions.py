@@ -1,0 +1,64 @@
+"""Checks made before anything is imported: this machine, this Python, and the pair torch and torch_npu."""
+
+import platform
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, requires, version
+
+from .errors import SetupError
+
+# The wheels of torch-npu 2.13.0 on PyPI: Linux on these machines, for these Pythons.
+MACHINES = ("x86_64", "aarch64")
+PYTHONS = ("3.11", "3.12", "3.13")
+
+
+def check_platform() -> None:
+    """Raise SetupError where torch_npu has no wheel: it is the real one, only what lies under it is simulated."""
+    system, machine = platform.system(), platform.machine()
+    if system != "Linux":
+        raise SetupError(
+            f"npusim runs the real torch_npu, which exists for Linux only, and this is {system}: "
+            "use a Linux machine, a container, or WSL 2 on Windows"
+        )
+    if machine not in MACHINES:
+        raise SetupError(f"torch_npu has no wheel for {machine}: use a machine of {' or '.join(MACHINES)}")
+
+
+def check_versions() -> None:
+    """Raise SetupError unless Python, torch and torch_npu fit together, on simulated and on live devices.
+
+    Only the metadata of the installed distributions is read: a pair that cannot be imported gets a message too.
+    """
+    python = ".".join(platform.python_version_tuple()[:2])
+    if python not in PYTHONS:
+        raise SetupError(f"torch_npu has no wheel for Python {python}: use one of {', '.join(PYTHONS)}")
+    torch_npu, torch = _installed("torch-npu"), _installed("torch")
+    wanted = _torch_for(torch_npu)
+    if _parts(torch)[: len(wanted)] != wanted:
+        release = ".".join(wanted)
+        raise SetupError(
+            f"torch {torch} does not fit torch_npu {torch_npu}, which needs torch {release}; "
+            f"run: {sys.executable} -m pip install 'torch=={release}{'.*' if len(wanted) < 3 else ''}'"
+        )
+
+
+def _installed(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        raise SetupError(
+            f"{distribution} is not installed for {sys.executable}; run: {sys.executable} -m pip install torch-npu"
+        ) from None
+
+
+def _torch_for(torch_npu: str) -> list[str]:
+    """The torch release that torch_npu asks for in its metadata, else that of its own major and minor number."""
+    for requirement in requires("torch-npu") or ():
+        if match := re.match(r"torch\s*\(?==\s*([0-9]+(?:\.[0-9]+)*)", requirement):
+            return _parts(match[1])
+    return _parts(torch_npu)[:2]
+
+
+def _parts(release: str) -> list[str]:
+    """["2", "13", "0"] of "2.13.0+cpu" or "2.13.0.post1"."""
+    return re.split(r"\.?(?:post|rc|dev|[ab]|\+)", release)[0].split(".")
