@@ -1,0 +1,175 @@
+"""One Sphinx configuration for both languages of the guide.
+
+Built as `sphinx-build -c . -b html -D language=en docs build/html/en`, then the same with `zh_CN`, as
+`nox -s docs` does. Paths of templates and static files are relative to this file, `locale_dirs` to `docs/`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import jieba
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+from sphinx.search.en import SearchEnglish
+
+ROOT = Path(__file__).parent
+
+# -- The project -----------------------------------------------------------------------------------------
+
+project = "TensorDict on Ascend NPUs"
+author = "The authors of the TensorDict on Ascend NPUs guide"
+copyright = "The authors of this guide, Apache-2.0"
+
+# What the theme shows outside pages, where page catalogs do not reach.
+TEXT = {
+    "en": {
+        "title": "TensorDict on Ascend NPUs",
+        "description": "A guide to TensorDict on Ascend NPUs whose every example is run and checked.",
+        "search": "Search the guide",
+    },
+    "zh_CN": {
+        "title": "昇腾 TensorDict 指南",
+        "description": "在昇腾 NPU 上使用 TensorDict 的指南，每个示例都真正运行并核对过。",
+        "search": "搜索本指南",
+    },
+}
+
+# -- Sources and languages -------------------------------------------------------------------------------
+
+extensions = [
+    "myst_parser",
+    "livedoctest",
+    "sphinx.ext.extlinks",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_ext", "_records", "_static", "_templates", "_tutorials", "locale"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "substitution"]
+nitpicky = True  # a reference that leads nowhere is an error, never plain text
+
+language = "en"
+locale_dirs = ["locale"]
+gettext_compact = False  # one catalog a page
+gettext_uuid = False
+gettext_location = False  # a moved paragraph is no change for translators
+# `literal-block` stays out of `gettext_additional_targets`: translated MyST code blocks are parsed wrongly.
+
+livedoctest_report = str(ROOT / "build" / "verification.json")
+livedoctest_cache = str(ROOT / "build" / "livedoctest")  # both languages share the results
+
+# -- Links to the API references -------------------------------------------------------------------------
+# No inventory can be fetched while building, so each role is a pattern: {td}`TensorDict`, {td-method}`lock_`,
+# {torch}`Tensor.data_ptr`, {torch-page}`notes/randomness`,
+# {npu-docs}`api/environment_variable/TASK_QUEUE_ENABLE.md`.
+
+TENSORDICT = "https://docs.pytorch.org/tensordict/stable/reference/generated"
+TORCH = "https://docs.pytorch.org/docs/2.13"
+# A fixed commit of the documentation of torch_npu, because its files move.
+TORCH_NPU = "https://github.com/Ascend/pytorch/blob/bc7fb138b7ffd4c038b780b5a8cb9ea330bb8125/docs/en"
+
+extlinks = {
+    "td": (f"{TENSORDICT}/tensordict.%s.html", "%s"),
+    "td-method": (f"{TENSORDICT}/tensordict.TensorDictBase.%s.html", "%s"),
+    "torch": (f"{TORCH}/generated/torch.%s.html", "torch.%s"),
+    "torch-page": (f"{TORCH}/%s.html", "%s"),
+    "npu-docs": (f"{TORCH_NPU}/%s", "%s"),
+}
+
+# -- Pages -----------------------------------------------------------------------------------------------
+
+templates_path = ["docs/_templates"]
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["docs/_static"]
+html_css_files = ["guide.css"]
+html_js_files = [("language.js", {"defer": "defer"})]
+html_logo = html_favicon = "docs/_static/logo.svg"
+html_sidebars = {"**": ["sidebar-site.html"]}
+html_copy_source = False
+html_show_sourcelink = False
+html_context = {"default_mode": "auto", "languages": {"en": "English", "zh_CN": "中文"}}
+html_theme_options: dict[str, Any] = {
+    "navbar_center": [],
+    "navbar_end": ["language-switch", "theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+    "show_toc_level": 2,
+}
+
+copybutton_selector = ".highlight pre:not(.livedoctest-output pre)"
+copybutton_exclude = ".linenos, .gp, .go"  # what remains of a session is its program
+
+
+def set_language_texts(app: Sphinx, config: Config) -> None:
+    """Set what depends on `-D language=…`, which is known only once the configuration is complete."""
+    if config.language not in TEXT:
+        raise ConfigError(f"language = {config.language!r}: the guide has {', '.join(TEXT)}")
+    text = TEXT[config.language]
+    config.html_title = text["title"]
+    config.html_theme_options["logo"] = {"text": text["title"]}
+    config.html_theme_options["search_bar_text"] = text["search"]
+    config.html_context["description"] = text["description"]
+
+
+def describe_page(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Describe a page by its first paragraph, which is translated, unlike front matter."""
+    paragraph = doctree and next(iter(doctree.findall(nodes.paragraph)), None)
+    if paragraph:
+        context["description"] = paragraph.astext().replace("\n", " ")
+
+
+# -- Search ----------------------------------------------------------------------------------------------
+
+
+class SearchWords(SearchEnglish):
+    """The words of a Chinese page, with English words as on English pages: whatever occurs there finds it.
+
+    Sphinx's own class cuts the text by context ("锁页/内存") but leaves a query whole, drops characters, and
+    names a JavaScript stemmer that does not exist (Sphinx issue 14229). Here the index holds every character and
+    every dictionary word that occurs at any place; the query is cut into the longest of those. Each piece is then
+    a word of every page that contains the query.
+    """
+
+    lang = "zh"
+    han = re.compile(r"[\u3400-\u9fff]+")
+    other = re.compile(r"[^\W\u3400-\u9fff]+")
+    js_splitter_code = r"""
+function splitQuery(query) {
+  const { terms, titleterms } = Search._index;
+  const known = (word) => Object.hasOwn(terms, word) || Object.hasOwn(titleterms, word);
+  const cut = (run) => {
+    const words = [];
+    for (let start = 0, end; start < run.length; start = end) {
+      for (end = run.length; end > start + 1 && !known(run.slice(start, end)); ) end--;
+      words.push(run.slice(start, end));
+    }
+    return words;
+  };
+  const runs = query.match(/[\u3400-\u9fff]+|(?:(?![\u3400-\u9fff])[\p{L}\p{N}_])+/gu) || [];
+  return runs.flatMap((run) => (/^[\u3400-\u9fff]/.test(run) ? cut(run) : [run]));
+}
+"""
+
+    def split(self, text: str) -> list[str]:
+        """The words of `text`, for the index."""
+        runs = self.han.findall(text)
+        words = [word for run in runs for word in jieba.cut(run, cut_all=True)]
+        return self.other.findall(text) + words + list("".join(runs))
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the functions above; jieba keeps its cache with this build, where no other user has one."""
+    app.doctreedir.mkdir(parents=True, exist_ok=True)
+    jieba.dt.tmp_dir = str(app.doctreedir)
+    jieba.setLogLevel(logging.WARNING)
+    app.add_search_language(SearchWords)
+    app.connect("config-inited", set_language_texts)
+    app.connect("html-page-context", describe_page)

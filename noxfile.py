@@ -1,0 +1,112 @@
+"""What one does with the guide: `nox -l` lists the sessions, `nox -s docs` builds and verifies the site.
+
+All sessions share one environment: `environment` makes it with pip and keeps it until `pyproject.toml`
+changes.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["docs", "tests", "lint"]
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+LANGUAGES = ("en", "zh_CN")  # the first one executes, the others reuse its results
+HTML = Path("build/html")
+
+
+@nox.session(default=False)
+def environment(session: nox.Session) -> None:
+    """Make the virtual environment that the other sessions share."""
+    refuse_other_machines(session)
+    installed = session.env_dir / "pyproject.toml"
+    if installed.exists() and filecmp.cmp("pyproject.toml", installed, shallow=False):
+        return
+    groups = nox.project.dependency_groups(PROJECT, "site", "test", "lint", "translate")
+    session.install("--editable", ".[npu]", *groups)
+    shutil.copyfile("pyproject.toml", installed)
+
+
+@nox.session(requires=["environment"], venv_backend="none")
+def docs(session: nox.Session) -> None:
+    """Build the site in both languages; every example runs and is checked on the way."""
+    for language in LANGUAGES:
+        sphinx(session, "html", language, HTML / language)
+    shutil.copyfile("docs/_templates/root.html", HTML / "index.html")
+
+
+@nox.session(requires=["docs"], venv_backend="none")
+def tests(session: nox.Session) -> None:
+    """Run the tests, those of the built site in a real browser; arguments after `--` go to pytest."""
+    python(session, "-m", "pytest", *session.posargs)
+
+
+@nox.session(requires=["environment"], venv_backend="none")
+def lint(session: nox.Session) -> None:
+    """Check style, types and the translations."""
+    python(session, "-m", "ruff", "check")
+    python(session, "-m", "ruff", "format", "--check")
+    python(session, "-m", "mypy")
+    sphinx(session, "gettext", "en", "build/gettext")
+    python(session, "tests/lint/catalogs.py", "build/gettext", "docs/locale/zh_CN/LC_MESSAGES")
+
+
+@nox.session(requires=["environment"], venv_backend="none", default=False)
+def translate(session: nox.Session) -> None:
+    """Extract the texts of all pages and merge them into the catalogs, without obsolete entries."""
+    sphinx(session, "gettext", "en", "build/gettext")
+    sphinx_intl = "import sys; from sphinx_intl.commands import main; sys.exit(main())"  # it has no `python -m`
+    arguments = ["--pot-dir", "build/gettext", "--locale-dir", "docs/locale", "--language", "zh_CN"]
+    python(session, "-c", sphinx_intl, "update", "--no-obsolete", *arguments)
+
+
+@nox.session(requires=["docs"], venv_backend="none", default=False)
+def serve(session: nox.Session) -> None:
+    """Build the site and serve it at http://127.0.0.1:8000; another port as `nox -s serve -- 8080`."""
+    python(session, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(HTML), *session.posargs)
+
+
+@nox.session(requires=["environment"], venv_backend="none", default=False)
+def bench(session: nox.Session) -> None:
+    """Measure the simulator's import time and a page's overhead."""
+    python(session, "tests/bench/overhead.py")
+
+
+@nox.session(requires=["environment"], venv_backend="none", default=False)
+def links(session: nox.Session) -> None:
+    """Check the links to other sites, which needs the open internet."""
+    sphinx(session, "linkcheck", "en", "build/linkcheck")
+
+
+def refuse_other_machines(session: nox.Session) -> None:
+    """End the session where torch_npu has no wheel, which pip would say less clearly and much later."""
+    if platform.system() != "Linux":
+        session.error(f"torch_npu exists for Linux only, not {platform.system()}: use Linux or a container")
+    if platform.machine() not in ("x86_64", "aarch64"):
+        session.error(f"torch_npu has no wheel for {platform.machine()}: use x86_64 or aarch64")
+    if not (3, 11) <= sys.version_info < (3, 14):
+        found = platform.python_version()
+        session.error(f"torch_npu has no wheel for Python {found}: make .venv with Python 3.11, 3.12 or 3.13")
+
+
+def python(session: nox.Session, *arguments: str) -> None:
+    """Run the shared environment's Python, as if the environment were activated."""
+    programs = (session.env_dir.parent / "environment" / "bin").resolve()
+    path = os.pathsep.join([str(programs), os.environ["PATH"]])
+    session.run(str(programs / "python"), *arguments, env={"PATH": path}, external=True)
+
+
+def sphinx(session: nox.Session, builder: str, language: str, output: Path | str) -> None:
+    """Run one builder on the guide; a warning fails it, after all pages are done."""
+    doctrees = f"build/doctrees/{builder}-{language}"
+    options = ["-b", builder, "-c", ".", "-d", doctrees, "-D", f"language={language}", "-W", "--keep-going"]
+    python(session, "-m", "sphinx", *options, "docs", str(output))
