@@ -102,7 +102,7 @@ html_theme_options: dict[str, Any] = {
     "show_toc_level": 2,
 }
 
-copybutton_selector = ".highlight pre:not(.livedoctest-output pre)"
+copybutton_selector = ".highlight pre:not(.livedoctest-output pre, .livedoctest-warning pre)"
 copybutton_exclude = ".linenos, .gp, .go"  # what remains of a session is its program
 
 
