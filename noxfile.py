@@ -61,6 +61,12 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session(requires=["environment"], venv_backend="none", default=False)
+def accept(session: nox.Session) -> None:
+    """Write the outputs that blocks really give into the pages: `nox -s accept -- features/locking`, or all pages."""
+    python(session, "-m", "livedoctest", "accept", "-c", ".", "docs", *session.posargs)
+
+
+@nox.session(requires=["environment"], venv_backend="none", default=False)
 def translate(session: nox.Session) -> None:
     """Extract the texts of all pages and merge them into the catalogs, without obsolete entries."""
     sphinx(session, "gettext", "en", "build/gettext")

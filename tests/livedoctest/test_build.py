@@ -101,6 +101,16 @@ def test_prose_executes_nothing_and_code_only_its_page(site, tmp_path):
     assert executions(tmp_path) == 2
 
 
+def test_what_is_skipped_is_part_of_the_key(site, monkeypatch):
+    page = "# T\n\n```{doctest}\n:skipif: __import__('os').environ.get('SKIP')\n\n>>> 1\n1\n```\n"
+    made = site(index=page)
+    monkeypatch.setenv("SKIP", "1")
+    assert made.build().report["totals"]["skipped"] == 1
+    monkeypatch.delenv("SKIP")
+    assert made.build().status == 0
+    assert made.report["totals"]["passed"] == 1
+
+
 def test_failures_are_run_again(site, tmp_path):
     failing = counting(tmp_path) + "\n```{doctest}\n>>> 1\n2\n```\n"
     made = site(index=failing)
@@ -171,6 +181,24 @@ def test_second_language_executes_nothing_and_shows_the_same(site, tmp_path):
 
 
 # ---- other builders
+
+
+@pytest.mark.parametrize("builder", ["singlehtml", "latex", "man", "texinfo"])
+def test_builders_that_join_pages_show_each_block_its_own(site, builder):
+    index = "---\nlivedoctest: none\n---\n\n# Title\n\n```{toctree}\na\nb\n```\n"
+    pages = {
+        f"{name}.md": f"# {name}\n\n```{{testcode}}\nprint('{name}' * 3)\n```\n\n```{{testoutput}}\n{name}...\n```\n"
+        for name in "ab"
+    }
+    conf = "man_pages = [('index', 'x', 'x', 'x', 1)]\n"
+    built = site({"index.md": index, **pages}, conf=conf).build("-W", builder=builder)
+    assert built.status == 0, built.log
+    suffix = {"singlehtml": "*.html", "latex": "*.tex", "man": "*.1", "texinfo": "*.texi"}[builder]
+    text = next(built.out.glob(suffix)).read_text()
+    assert text.index("aaa") < text.index("bbb")
+    if builder == "singlehtml":
+        assert text.count("1 of 1 code blocks") == 2
+        assert text.count("livedoctest-mark-passed") == 2
 
 
 @pytest.mark.parametrize("builder", ["dirhtml", "singlehtml", "latex", "text", "man", "xml", "pseudoxml", "epub"])
@@ -264,6 +292,42 @@ def test_included_files_are_named(site):
     assert made.blocks()[0]["source"] == "part.txt"
     made.write("part.txt", PASS.split("\n\n")[1])
     assert made.build().status == 0
+
+
+def test_a_file_included_twice_has_its_lines(site):
+    page = "# Title\n\n```{include} part.txt\n```\n\n```{include} part.txt\n```\n"
+    made = site({"index.md": page, "part.txt": "Text.\n\n```{doctest}\n>>> 1\n1\n```\n"})
+    assert made.build().status == 0
+    assert [block["line"] for block in made.blocks()] == [4, 4]
+
+
+def test_docstrings_that_autodoc_brings(site, tmp_path, monkeypatch):
+    (tmp_path / "documented_module.py").write_text('def f():\n    """Words.\n\n    >>> 1\n    1\n    """\n')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    page = "Title\n=====\n\n.. autofunction:: documented_module.f\n"
+    built = site({"index.rst": page}, conf="extensions.append('sphinx.ext.autodoc')\n").build()
+    assert built.status == 0, built.log
+    assert made_of(built) == ["documented_module.py"]
+
+
+def made_of(built) -> list[str]:
+    return [block["source"].rpartition("/")[2] for block in built.blocks()]
+
+
+def test_the_stock_extension_may_be_named_too(site):
+    for order in (["livedoctest", "sphinx.ext.doctest"], ["sphinx.ext.doctest", "livedoctest"]):
+        assert site(index=PASS, conf=f"extensions = ['myst_parser', *{order}]\n").build("-E").status == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [(".. doctest:", 6), (".. testcodes::", 6), (".. testcode\n   more", 6)],
+)
+def test_restructured_text_directives_that_parsers_drop(site, line, place):
+    page = f"Title\n=====\n\n>>> 1\n1\n\n{line}\n\n   >>> 1\n   2\n"
+    built = site({"index.rst": page}).build()
+    assert built.status == 2, built.log
+    assert f"index.rst:{place + 1}: WARNING" in built.log
 
 
 def test_restructured_text_pages_run_unchanged(site):

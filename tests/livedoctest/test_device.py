@@ -52,6 +52,7 @@ def test_simulated_npu(site):
     assert "simulated NPU (Ascend910B4, 2 devices)" in html
     assert "live hardware (" not in html
     assert "host-to-device copies: 1 (8 B)" in html
+    assert "CANN 9.1.0 (simulated)" in html
     assert "not run here: needs live hardware" in html
 
 

@@ -111,6 +111,7 @@ def test_the_name_of_a_file_is_shown(site):
     built = site(index=page).build("-W")
     assert built.status == 0, built.log
     assert re.search(r"code-block-caption.*?sub/part\.py", built.html(), re.DOTALL)
+    assert "written to the page&#x27;s folder" in built.html()
 
 
 def test_log_lines_of_consoles_are_not_output(site):

@@ -15,7 +15,9 @@ def samples(kind: str) -> list[object]:
 
 
 def marked_line(path: Path) -> int:
-    """The 1-based line that carries HERE."""
+    """The 1-based line that carries HERE, or that a comment names where it cannot."""
+    if named := re.search(r"<!-- line (\d+) -->", path.read_text()):
+        return int(named[1])
     lines = path.read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if "HERE" in line)
 
@@ -23,7 +25,7 @@ def marked_line(path: Path) -> int:
 def faulty_line(path: Path) -> int:
     """The line to mend: that of HERE, or where HERE is the first line of a fence without a check, the fence itself."""
     line = marked_line(path)
-    before = path.read_text().splitlines()[line - 2]
+    before = path.read_text().splitlines()[line - 2] if "HERE" in path.read_text() else ""
     plain_fence = re.match(r"[\s>]*(`{3,}|~{3,})(?! *\{(doctest|test))", before)
     return line - 1 if plain_fence else line
 
@@ -38,7 +40,7 @@ def test_passes(path, site):
     assert built.status == 0, built.log
     totals = built.report["totals"]
     assert totals["failed"] == 0
-    assert totals["passed"] or path.stem == "none"
+    assert totals["passed"] or path.stem.startswith("none")
 
 
 @pytest.mark.parametrize("path", samples("failing"))

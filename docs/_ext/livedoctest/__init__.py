@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension: options, directives, collection of blocks, their execution, and the marks on pages."""
-    from livedoctest import collect, directives, execute, publish, settings
+    from livedoctest import cache, collect, directives, execute, publish, settings
 
     settings.setup_settings(app)
     directives.setup_directives(app)
@@ -26,7 +26,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     publish.setup_marks(app)
     return {
         "version": __version__,
-        "env_version": 1,
+        "env_version": int(
+            cache.engine_sources()[:8], 16
+        ),  # what an environment holds of ours changes with the sources
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

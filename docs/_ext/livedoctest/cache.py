@@ -16,6 +16,7 @@ from sphinx.application import Sphinx
 
 from livedoctest.block import Page
 from livedoctest.device import Device, digest
+from livedoctest.outcome import skip_reason
 from livedoctest.problems import Problem, warn
 from livedoctest.settings import Settings
 
@@ -49,6 +50,7 @@ def page_key(page: Page, device: Device, settings: Settings, confdir: Path) -> s
         "device": device.identity,
         "engine": engine_sources(),
         "files": {name: hashlib.sha256(Path(confdir, name).read_bytes()).hexdigest() for name in settings.files},
+        "skipped": [skip_reason(block, device) for block in page.blocks],
         "settings": [settings.timeout, list(settings.normalizers)],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

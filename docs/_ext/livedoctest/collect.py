@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,11 @@ from livedoctest import prompts, scan
 from livedoctest.block import Block, Finding, Page, Unit
 from livedoctest.directives import MARK
 from livedoctest.locate import Locator, source_path
-from livedoctest.options import BadBlockError, moves_of, requirements, seconds
+from livedoctest.options import BadBlockError, moves_of, requirements, seconds, skip_expression
 
-BLOCK = "livedoctest_block"  # attribute of a shown node: the ordinal of its block
+BLOCK = "livedoctest_block"  # attribute of a node: docname and ordinal of its block (some builders join pages)
 ROLE = "livedoctest_role"  # program, output or warning
-RUNNING = ("testcode", "testsetup", "testcleanup")
+FLAG_OPTIONS = ("hide", "trim-doctest-flags", "no-trim-doctest-flags")  # without a value
 
 
 class Collector:
@@ -28,6 +30,7 @@ class Collector:
         self.doctree, self.srcdir = doctree, env.srcdir
         self.docpath = Path(env.doc2path(docname))
         self.page = Page(docname, self.relative(self.docpath))
+        self.drafts: dict[Path, str] = getattr(env, "livedoctest_drafts", {})
         self.locators: dict[Path, Locator] = {}
         self.places: dict[nodes.Element, tuple[Path, int]] = {}
 
@@ -42,27 +45,30 @@ class Collector:
                 problem = error.problem if isinstance(error, BadBlockError) else "SYNTAX"
                 self.page.findings.append(Finding(problem, self.relative(path), line + error.line, str(error)))
         for path in {self.docpath, *self.locators}:
-            if path.suffix == ".md":
-                text = path.read_text(encoding="utf-8", errors="replace")
-                self.page.findings += [
-                    Finding("UNVERIFIED", self.relative(path), line, words)
-                    for line, words in scan.misspelt_fences(text)
-                ]
+            for line, words in scan.misspelt(self.text(path)) if path.suffix in (".md", ".rst") else ():
+                self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
         for node, words in scan.unchecked_nodes(self.doctree):
             path = source_path(node.source or str(self.docpath))
-            self.page.findings.append(Finding("UNVERIFIED", self.relative(path), node.line or 1, words))
+            self.page.findings.append(Finding("UNVERIFIED", self.relative(path), scan.line_of(node), words))
+        self.page.findings += unused_files(self.page)
         return self.page
 
     def relative(self, path: Path) -> str:
         """The path as reports name it: relative to the source folder."""
         return Path(os.path.relpath(path, self.srcdir)).as_posix()
 
+    def text(self, path: Path) -> str:
+        """The text of a source file, or of the draft that `accept` tries out in its place."""
+        if draft := self.drafts.get(path.resolve()):
+            return draft
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
     def place(self, node: nodes.Element) -> tuple[Path, int]:
         """The file and line of the first line of a node's text."""
         if node not in self.places:
             path = source_path(node.source or str(self.docpath))
             if path not in self.locators:
-                self.locators[path] = Locator(path)
+                self.locators[path] = Locator(self.text(path))
             written = said(node)
             line = self.locators[path].line(written["kind"], written["text"], node.line or 1)
             self.places[node] = path, line
@@ -77,6 +83,7 @@ class Collector:
                 "UNKNOWN_OPTION",
                 f"{written['kind']} has no option {', '.join(map(repr, written['unknown']))}; it knows {allowed}.",
             )
+        self.check_options(node, written)
         if written["kind"] == "testoutput":
             self.attach_output(node, written)
         elif written["kind"] == "testwarning":
@@ -84,10 +91,27 @@ class Collector:
         else:
             self.add_block(node, written)
 
+    def check_options(self, node: nodes.Element, written: dict[str, Any]) -> None:
+        """Refuse options that stand on the page but did not arrive: a parser drops all that it cannot read."""
+        path, line = self.place(node)
+        for row in self.locators[path].options_above(line, written["kind"]):
+            match = re.fullmatch(r":([\w-]+):(?:\s+(.*))?", row)
+            arrived = str(written["options"].get(match[1]) or "").strip() if match else ""
+            if not match or (
+                match[1] not in FLAG_OPTIONS and (match[2] or "").strip().strip("'\"") != arrived.strip("'\"")
+            ):
+                raise BadBlockError(
+                    "UNKNOWN_OPTION", f"The option {row!r} cannot be read as it stands: quote its value."
+                )
+            if match[1] not in FLAG_OPTIONS and not arrived:
+                raise BadBlockError("UNKNOWN_OPTION", f"The option {match[1]!r} needs a value.")
+
     def add_block(self, node: nodes.Element, written: dict[str, Any]) -> None:
         """A block that runs."""
         kind, options = written["kind"], written["options"]
         path, line = self.place(node)
+        if not written["text"].strip():
+            raise BadBlockError("SYNTAX", f"This {kind} block is empty.")
         block = Block(
             kind=kind,
             source=self.relative(path),
@@ -96,20 +120,20 @@ class Collector:
             groups=groups_of(written),
             ordinal=len(self.page.blocks),
             requires=requirements(options),
-            skipif=options.get("skipif", ""),
+            skipif=skip_expression(options.get("skipif", "")),
             norun=options.get("norun", ""),
             timeout=seconds(options.get("timeout")),
             moves=moves_of(options.get("moves")),
         )
         block.units = units_of(block, written)
-        node[BLOCK], node[ROLE] = block.ordinal, "program"
+        node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "program"
         self.page.blocks.append(block)
 
     def attach_output(self, node: nodes.Element, written: dict[str, Any]) -> None:
         """Expected output belongs to the last testcode block of its group."""
         groups = groups_of(written)
         for block in reversed(self.page.blocks):
-            if block.kind == "testcode" and set(groups) & set(block.groups):
+            if block.kind == "testcode" and (set(groups) & set(block.groups) or "*" in (*groups, *block.groups)):
                 break
         else:
             raise BadBlockError("ORPHAN", "This testoutput has no testcode above it.")
@@ -119,16 +143,28 @@ class Collector:
         changes = prompts.flags_of(written["options"].get("options") or "")
         unit.flags = prompts.with_flags(unit.flags, changes)
         unit.expected, unit.expected_line = written["text"] + "\n", self.place(node)[1]
-        node[BLOCK], node[ROLE] = block.ordinal, "output"
+        node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "output"
 
     def attach_warnings(self, node: nodes.Element, written: dict[str, Any]) -> None:
         """Expected warnings belong to the block right above."""
         if not self.page.blocks:
             raise BadBlockError("ORPHAN", "This testwarning has no block above it.")
         block = self.page.blocks[-1]
-        block.warnings = [row for row in written["text"].split("\n") if row.strip()]
+        if block.warnings:
+            raise BadBlockError("ORPHAN", "The block above has its testwarning already: one holds all warnings.")
+        block.warnings = written["text"].rstrip().split("\n")
         block.warnings_line = self.place(node)[1]
-        node[BLOCK], node[ROLE] = block.ordinal, "warning"
+        node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "warning"
+
+
+def unused_files(page: Page) -> Iterator[Finding]:
+    """File blocks that no later block names: writing a file is no check of what is in it."""
+    for number, block in enumerate(page.blocks):
+        stem = Path(block.units[0].name).stem
+        later = (each.code for each in page.blocks[number + 1 :])
+        if block.kind == "testfile" and not block.norun and not any(stem in code for code in later):
+            words = f"No later block uses {block.units[0].name}, so nothing checks it: run or import it."
+            yield Finding("UNVERIFIED", block.source, block.line, words)
 
 
 def written_block(node: nodes.Node) -> bool:
@@ -181,7 +217,7 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
 
 def check_declaration(page: Page, declared: str, path: Path) -> None:
     """What the front matter says of blocks must be so: a page without any says `livedoctest: none`."""
-    runs = any(block.kind in ("doctest", "testcode", "testconsole") for block in page.blocks)
+    runs = any(block.kind in ("doctest", "testcode", "testconsole") and not block.norun for block in page.blocks)
     if declared == "none" and runs:
         rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
         line = next((number for number, row in enumerate(rows, 1) if row.lstrip(":").startswith("livedoctest:")), 1)

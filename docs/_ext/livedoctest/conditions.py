@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 import re
 
-from packaging.version import Version
+from packaging.specifiers import SpecifierSet
 
 from livedoctest.device import Device
 
-COMPARE = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    "<": operator.lt,
-}
-COMPARISON = re.compile(r"(npu|cann|python|torch|torch_npu|tensordict)\s*(>=|<=|==|!=|>|<)\s*(\d[\w.]*)")
+COMPARISON = re.compile(r"(npu|cann|python|torch|torch_npu|tensordict)\s*((?:~=|>=|<=|==|!=|>|<)\s*\d[\w.]*(?:\.\*)?)")
 KINDS = ("hardware", "simulated")
 
 
@@ -46,6 +37,6 @@ def met(need: str, device: Device) -> bool:
         return device.count > 0
     match = COMPARISON.fullmatch(need)
     assert match
-    name, compare, wanted = match.groups()
+    name, wanted = match.groups()
     have = str(device.count) if name == "npu" else device.versions.get(name)
-    return have is not None and COMPARE[compare](Version(have), Version(wanted))
+    return have is not None and SpecifierSet(wanted).contains(have, prereleases=True)

@@ -25,13 +25,13 @@ def difference(
     """
     resolved = expected
     if len(expected) * len(got) <= _MOST:
-        resolved = list(_Alignment(expected, got, same, goes_on).resolved())
+        resolved = list(Alignment(expected, got, same, goes_on).resolved())
     if resolved == got:  # each line matches one, and yet not all together
         resolved = expected
     return "\n".join(difflib.unified_diff(resolved, got, "expected", "got", lineterm=""))
 
 
-class _Alignment:
+class Alignment:
     """Pairs expected with printed lines so that most match; then, so that most printed lines are accounted for."""
 
     def __init__(
@@ -74,6 +74,21 @@ class _Alignment:
                 i, j = i + 1, max(end, j + 1)
             elif gain == self._gain[i + 1][j]:
                 yield self._expected[i]
+                i += 1
+            else:
+                j += 1
+
+    def pairs(self) -> Iterator[tuple[int, int, int]]:
+        """Each expected line that matches, with the first printed line it stands for and the end of those."""
+        i = j = 0
+        while i < len(self._expected):
+            gain = self._gain[i][j]
+            if j < len(self._got) and gain == self._if_paired(i, j):
+                end = self._end_of_match(i, j)
+                if end > j:
+                    yield i, j, end
+                i, j = i + 1, max(end, j + 1)
+            elif gain == self._gain[i + 1][j]:
                 i += 1
             else:
                 j += 1

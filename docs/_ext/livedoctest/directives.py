@@ -54,13 +54,13 @@ class BlockDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """One literal block, or a comment where the page shows nothing of it."""
-        text = "\n".join(self.content)
+        text, kind = "\n".join(self.content), self.name.lower()  # names of directives have no case
         shown = not (self.hidden or "hide" in self.options)
         node: nodes.Element = nodes.literal_block(text, text) if shown else nodes.comment(text, text)
-        node["language"] = LANGUAGES.get(self.name, "none")
+        node["language"] = LANGUAGES.get(kind, "none")
         node["translatable"] = False  # code is one for all languages
         node[MARK] = {
-            "kind": self.name,
+            "kind": kind,
             "text": text,
             "argument": self.arguments[0] if self.arguments else "",
             "options": dict(self.options),
@@ -125,6 +125,7 @@ DIRECTIVES = {
 
 
 def setup_directives(app: Sphinx) -> None:
-    """Register the directives; those of sphinx.ext.doctest are replaced where it is loaded too."""
+    """Register the directives, in the place of those of sphinx.ext.doctest, which must not be loaded after them."""
+    app.setup_extension("sphinx.ext.doctest")
     for name, directive in DIRECTIVES.items():
         app.add_directive(name, directive, override=True)

@@ -15,6 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from livedoctest import report
+from livedoctest.advice import advice
 from livedoctest.block import Block, Page
 from livedoctest.builder import VerifyBuilder
 from livedoctest.cache import Cache, Run, cache_of, page_key
@@ -52,6 +53,10 @@ class Verification:
     outcomes: dict[str, list[Outcome]]
     runs: dict[str, Run]
 
+    def of(self, docname: str, ordinal: int) -> tuple[Block, Outcome]:
+        """A block and what happened to it."""
+        return self.pages[docname].blocks[ordinal], self.outcomes[docname][ordinal]
+
 
 def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Run what has no stored result, report, and name the pages whose marks changed."""
@@ -69,7 +74,8 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     app.livedoctest = Verification(device, pages, outcomes, runs)  # type: ignore[attr-defined]
     for name in sorted(pages):
         report.log_page(pages[name], outcomes[name], runs[name])
-        report.warn_failures(pages[name], outcomes[name], Path(app.srcdir))
+        words = advice(app, pages[name], outcomes[name], runs[name], device)
+        report.warn_failures(pages[name], outcomes[name], Path(app.srcdir), words)
     write_report(app, settings, app.livedoctest)  # type: ignore[attr-defined]
     if any(each.status == "failed" for page in outcomes.values() for each in page):
         app.statuscode = 1

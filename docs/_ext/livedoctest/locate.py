@@ -9,19 +9,25 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-TRANSLATED = re.compile(r":\d+:<translated>.*$|:<translated>.*$")
+ADDED = re.compile(r"(:\d+)?:<translated>.*$|:docstring of .*$")
 
 
 def source_path(node_source: str) -> Path:
-    """The file behind a node's `source`, which in translated text carries a suffix."""
-    return Path(TRANSLATED.sub("", node_source))
+    """The file behind a node's `source`, to which translation and autodoc add words."""
+    return Path(ADDED.sub("", node_source))
 
 
 class Locator:
     """The lines of one source file, searched from top to bottom as the blocks of a page come."""
 
-    def __init__(self, path: Path):
-        self.rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    def __init__(self, text: str):
+        # as parsers split text: also at form feeds and Unicode's separators, which to editors end no line
+        self.rows = text.splitlines()
+        self.numbers: list[int] = []
+        number = 1
+        for row in text.splitlines(keepends=True):
+            self.numbers.append(number)
+            number += row.endswith("\n")
         self.found: set[int] = set()
 
     def line(self, name: str, text: str, near: int) -> int:
@@ -31,12 +37,13 @@ class Locator:
         itself is the answer where the text does not stand in the file (an include that changes it, say).
         """
         wanted = text.split("\n")
-        places = [at for at in range(len(self.rows)) if at not in self.found and self.stands(wanted, at, name)]
+        places = [at for at in range(len(self.rows)) if self.stands(wanted, at, name)]
         if not places:
             return near
-        best = min(places, key=lambda at: (at + 1 < near, abs(at + 1 - near)))
+        places = [at for at in places if at not in self.found] or places  # a file may be included twice
+        best = min(places, key=lambda at: (self.numbers[at] < near, abs(self.numbers[at] - near)))
         self.found.add(best)
-        return best + 1
+        return self.numbers[best]
 
     def stands(self, wanted: list[str], at: int, name: str) -> bool:
         """Whether the lines `wanted`, from the directive `name`, stand at the 0-based line `at`."""
@@ -54,14 +61,27 @@ class Locator:
 
     def opened_by(self, at: int, name: str) -> bool:
         """Whether the nearest line above `at` that is no option and not blank opens the directive `name`."""
-        opener = re.compile(rf"(?:[`~:]{{3,}}\s*\{{{name}\}}|\.\. {name}::)")
+        return self.opening(at, name) is not None
+
+    def options_above(self, line: int, name: str) -> list[str]:
+        """The rows `:option: value` between the line where a block's text starts and its directive."""
+        at = next((place for place in self.found if self.numbers[place] == line), None)
+        opening = None if at is None else self.opening(at, name)
+        if at is None or opening is None:
+            return []
+        rows = [row.strip(" \t>") for row in self.rows[opening + 1 : at]]
+        return [row for row in rows if row.startswith(":")]
+
+    def opening(self, at: int, name: str) -> int | None:
+        """The line above `at` that opens the directive `name`, if only options and blank lines are between."""
+        opener = re.compile(rf"(?:[`~:]{{3,}}\s*\{{{name}\}}|\.\. {name}::)", re.IGNORECASE)
         inside_yaml = False
-        for row in reversed(self.rows[:at]):
-            if opener.search(row):
-                return True
-            text = row.strip(" \t>")
+        for above in range(at - 1, -1, -1):
+            if opener.search(self.rows[above]):
+                return above
+            text = self.rows[above].strip(" \t>")
             if text == "---":
                 inside_yaml = not inside_yaml
             elif text and not text.startswith(":") and not inside_yaml:
-                return False
-        return False
+                return None
+        return None

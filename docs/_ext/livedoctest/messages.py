@@ -55,6 +55,8 @@ def block_mark(block: Block, outcome: Outcome, device: Device, language: str) ->
     """The mark under a block, as HTML."""
     _ = translate(language)
     words = {"passed": _("verified"), "failed": _("failed"), "skipped": _("not run here")}[outcome.status]
+    if block.kind == "testfile" and outcome.status == "passed":
+        words = _("written to the page's folder")  # what runs it is verified, and marked
     title = device_label(device, language)
     if outcome.status == "skipped" and not block.norun:
         words += f": {skip_words(outcome.reason, language)}"
@@ -103,7 +105,7 @@ def page_foot(outcomes: list[Outcome], device: Device, run: Run, language: str) 
         sentences.append(_("{count} not run here.").format(count=counts["skipped"]))
     if counts["failed"]:
         sentences.append(_("{count} failed.").format(count=counts["failed"]))
-    versions = " · ".join(f"{name} {version}" for name, version in shown_versions(device))
+    versions = " · ".join(f"{name} {version}" for name, version in shown_versions(device, language))
     text = functools.reduce(lambda one, other: _("{one} {other}").format(one=one, other=other), sentences)
     title = _("Verification of this page")
     state = "failed" if counts["failed"] else "passed"
@@ -114,8 +116,8 @@ def page_foot(outcomes: list[Outcome], device: Device, run: Run, language: str) 
     )
 
 
-def shown_versions(device: Device) -> list[tuple[str, str]]:
-    """The versions that matter to readers, in a fixed order."""
+def shown_versions(device: Device, language: str) -> list[tuple[str, str]]:
+    """The versions that matter to readers, in a fixed order. A simulated CANN is called so."""
     names = {
         "torch": "torch",
         "torch_npu": "torch_npu",
@@ -123,4 +125,8 @@ def shown_versions(device: Device) -> list[tuple[str, str]]:
         "cann": "CANN",
         "python": "Python",
     }
-    return [(label, version) for name, label in names.items() if (version := device.versions.get(name))]
+    found = [(name, version) for name in names if (version := device.versions.get(name))]
+    if device.kind == "simulated":
+        simulated = translate(language)("{version} (simulated)")
+        found = [(name, simulated.format(version=version) if name == "cann" else version) for name, version in found]
+    return [(names[name], version) for name, version in found]

@@ -28,6 +28,18 @@ def requirements(options: dict[str, str]) -> str:
     return text
 
 
+def skip_expression(text: str) -> str:
+    """An expression for `:skipif:`, tried once, so that a fault in it is told at its block."""
+    if text:
+        try:
+            eval(text, {})  # noqa: S307  see outcome.skip_reason
+        except Exception as error:
+            raise BadBlockError(
+                "UNKNOWN_OPTION", f"skipif {text!r}: {error!r}. The expression sees Python's builtins only."
+            ) from None
+    return text
+
+
 def seconds(text: str | None) -> float | None:
     """The time limit of a block."""
     if text is None:

@@ -145,6 +145,8 @@ def unit_failures(unit: Unit, got: dict[str, Any], normalizer: Normalizer) -> It
         yield Failure(exception["line"], f"raised {exception['text']}", code, unit.expected, seen)
         return
     if expected_exception is not None:
+        if not exception and judge(normalizer.compared(unit.expected), output, options(unit)).ok:
+            return  # printed text that looks like a traceback
         if not exception:
             yield Failure(unit.line, "raised nothing, although an exception is expected", code, unit.expected, output)
             return
@@ -152,6 +154,8 @@ def unit_failures(unit: Unit, got: dict[str, Any], normalizer: Normalizer) -> It
         verdict = judge_exception(normalizer.compared(expected_exception), text, options(unit))
         if not verdict.ok:
             yield mismatch(unit, "raised another exception", expected_exception, text, verdict, at, exception["line"])
+    if unit.mode == "shell":  # blank lines set commands apart
+        printed, output = printed.rstrip("\n"), output.rstrip("\n")
     verdict = judge(normalizer.compared(printed), output, options(unit))
     if not verdict.ok:
         yield mismatch(unit, "the output differs", printed, output, verdict, 0, unit.line)

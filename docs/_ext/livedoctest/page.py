@@ -15,6 +15,8 @@ import linecache
 import os
 import signal
 import sys
+import threading
+import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -155,7 +157,7 @@ class Page:
 
 
 class _Warnings:
-    """Records the warnings of page code instead of printing them."""
+    """Records the warnings of page code instead of printing them, and like them the exceptions that end its threads."""
 
     def __init__(self, sources: set[str]) -> None:
         self.recorded: list[dict[str, Any]] = []
@@ -163,10 +165,12 @@ class _Warnings:
 
     def install(self) -> None:
         warnings.showwarning = self._record
+        threading.excepthook = self._record_thread
 
     def begin_block(self) -> None:
         """Forget which warnings have been given, so that each block gives its own; filters stay as set."""
         self.recorded = []
+        self.install()  # the block before may have put something else in its place
         with warnings.catch_warnings():
             pass  # entering and leaving it makes every module's registry of given warnings out of date
         # what `once` filters remember; private in name only, and the sole way to forget it
@@ -183,6 +187,11 @@ class _Warnings:
     ) -> None:
         found = lineno if filename in self._sources else failure.page_line(self._sources)
         self.recorded.append({"category": category.__name__, "text": str(message), "line": found})
+
+    def _record_thread(self, ended: threading.ExceptHookArgs) -> None:
+        threading.__excepthook__(ended)
+        text = "".join(traceback.format_exception_only(ended.exc_type, ended.exc_value)).strip()
+        self.recorded.append({"category": "ExceptionInThread", "text": text, "line": None})
 
 
 def _show_sources(blocks: list[dict[str, Any]]) -> None:

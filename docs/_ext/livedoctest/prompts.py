@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import textwrap
+import tokenize
 
 from livedoctest.block import Unit
 
@@ -15,8 +17,15 @@ FLAGS = (
     "NORMALIZE_WHITESPACE",
     "NUMBER",
 )
+REPORTING_FLAGS = (
+    "FAIL_FAST",
+    "REPORT_CDIFF",
+    "REPORT_NDIFF",
+    "REPORT_ONLY_FIRST_FAILURE",
+    "REPORT_UDIFF",
+)  # no effect
 DEFAULT_FLAGS = frozenset({"ELLIPSIS"})  # as in sphinx.ext.doctest
-OPTION_COMMENT = re.compile(r"[ \t]*#\s*doctest:\s*(.*)$", re.MULTILINE)  # shown to nobody, as in stock pages
+OPTION_COMMENT = re.compile(r"#\s*doctest:\s*(.*)")
 STATUS = re.compile(r"\[status (\d+)\]\s*")
 
 
@@ -36,7 +45,7 @@ def flags_of(options: str) -> dict[str, bool]:
             raise PromptError(
                 "+SKIP would leave code unchecked: put it into a block of its own with `:norun: reason`", 0
             )
-        if word[0] not in "+-" or word[1:] not in FLAGS:
+        if word[0] not in "+-" or word[1:] not in FLAGS + REPORTING_FLAGS:
             raise PromptError(f"unknown flag {word!r}; write + or - before one of {', '.join(FLAGS)}", 0)
         flags[word[1:]] = word[0] == "+"
     return flags
@@ -85,14 +94,33 @@ def prompted(row: str, *prompts: str) -> bool:
 def finish_example(unit: Unit, flags: frozenset[str], first: int) -> None:
     """Set the flags of an example, and let one without a statement run as an empty program."""
     unit.flags = flags
-    for comment in OPTION_COMMENT.finditer(unit.code):
+    for row, _, words in option_comments(unit.code):
         try:
-            unit.flags = with_flags(unit.flags, flags_of(comment[1]))
+            unit.flags = with_flags(unit.flags, flags_of(words))
         except PromptError as error:
-            line = unit.line + unit.code.count("\n", 0, comment.start()) - first
-            raise PromptError(str(error), line) from None
+            raise PromptError(str(error), unit.line + row - first) from None
     if all(not row.strip() or row.lstrip().startswith("#") for row in unit.code.split("\n")):
         unit.mode = "exec"
+
+
+def option_comments(code: str) -> list[tuple[int, int, str]]:
+    """The `# doctest:` comments in `code`, as (row from 0, column, flags)."""
+    found = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.COMMENT and (match := OPTION_COMMENT.match(token.string)):
+                found.append((token.start[0] - 1, token.start[1], match[1]))
+    except (tokenize.TokenError, SyntaxError):
+        pass  # running it will say what is wrong
+    return found
+
+
+def without_options(code: str) -> str:
+    """`code` as readers see it: without `# doctest:` comments, as stock pages show it."""
+    rows = code.split("\n")
+    for row, column, _ in option_comments(code):
+        rows[row] = rows[row][:column].rstrip()
+    return "\n".join(rows)
 
 
 def commands(text: str, line: int, flags: frozenset[str]) -> list[Unit]:
@@ -113,6 +141,8 @@ def commands(text: str, line: int, flags: frozenset[str]) -> list[Unit]:
             units[-1].expected += row + "\n"
     if not units:
         raise PromptError("no line starts with '$ '", 0)
+    for unit in units:  # a blank line may set commands apart
+        unit.expected = unit.expected.rstrip("\n") + "\n" if unit.expected.strip("\n") else ""
     return units
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
@@ -14,7 +15,7 @@ from livedoctest.execute import Verification
 from livedoctest.highlight import PROMPTS, transcript
 from livedoctest.messages import block_mark, page_foot
 from livedoctest.outcome import Outcome
-from livedoctest.prompts import OPTION_COMMENT
+from livedoctest.prompts import without_options
 
 
 class live_program(nodes.literal_block):  # noqa: N801  docutils dispatches on class names
@@ -28,27 +29,33 @@ class live_mark(nodes.General, nodes.Element):  # noqa: N801
 def publish(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the outcome of a page's blocks into its doctree, just before it is written."""
     verification: Verification | None = getattr(app, "livedoctest", None)
-    if verification is None or docname not in verification.pages:
+    if verification is None:
         return
-    blocks, outcomes = verification.pages[docname].blocks, verification.outcomes[docname]
-    last: dict[int, nodes.Element] = {}
+    last: dict[tuple[str, int], nodes.Element] = {}
     shown: list[nodes.Element] = [*doctree.findall(nodes.literal_block), *doctree.findall(nodes.doctest_block)]
     for node in shown:
         if BLOCK in node:
-            last[node[BLOCK]] = show(node, blocks[node[BLOCK]], outcomes[node[BLOCK]])
-    for node in list(doctree.findall(nodes.comment)):
-        if BLOCK in node and outcomes[node[BLOCK]].failures:  # hidden, but its failure is not
-            last.setdefault(node[BLOCK], node)
+            last[node[BLOCK]] = show(node, *verification.of(*node[BLOCK]))
+    for comment in list(doctree.findall(nodes.comment)):
+        if BLOCK in comment and verification.of(*comment[BLOCK])[1].failures:  # hidden, but its failure is not
+            last.setdefault(comment[BLOCK], comment)
     language = app.config.language
-    for ordinal, node in last.items():
-        mark = live_mark(html=block_mark(blocks[ordinal], outcomes[ordinal], verification.device, language))
+    for place, node in last.items():
+        mark = live_mark(html=block_mark(*verification.of(*place), verification.device, language))
         node.parent.insert(node.parent.index(node) + 1, mark)
-    if blocks:
-        foot = page_foot(outcomes, verification.device, verification.runs[docname], language)
-        page_end(doctree).append(live_mark(html=foot))
+    for name, end in page_ends(doctree, docname).items():
+        if verification.outcomes.get(name):
+            foot = page_foot(verification.outcomes[name], verification.device, verification.runs[name], language)
+            end.append(live_mark(html=foot))
 
 
-def page_end(doctree: nodes.document) -> nodes.Element:
+def page_ends(doctree: nodes.document, docname: str) -> dict[str, nodes.Element]:
+    """Where the foot of each page goes; some builders join all pages in the doctree of the first."""
+    joined = {start["docname"]: page_end(start) for start in doctree.findall(addnodes.start_of_file)}
+    return {docname: page_end(doctree), **joined}
+
+
+def page_end(doctree: nodes.Element) -> nodes.Element:
     """Where the foot goes: inside the page's outermost section, if it has one."""
     sections = [child for child in doctree.children if isinstance(child, nodes.section)]
     return sections[-1] if sections else doctree
@@ -62,7 +69,7 @@ def show(node: nodes.Element, block: Block, outcome: Outcome) -> nodes.Element:
     elif role == "output" and outcome.published:
         new = literal(outcome.published[0].rstrip("\n"), node)
     else:
-        new = literal(OPTION_COMMENT.sub("", node.astext()) if role == "program" else node.astext(), node)
+        new = literal(without_options(node.astext()) if block.kind == "testcode" else node.astext(), node)
     new["classes"] = [f"livedoctest-{role}", f"livedoctest-{outcome.status}"]
     if block.kind == "testfile":
         name = block.units[0].name
@@ -81,7 +88,8 @@ def program(block: Block, outcome: Outcome) -> live_program:
     """A block with prompts: the text for writers that know only literal blocks, the steps for HTML."""
     first, following, _ = PROMPTS[block.kind]
     published = outcome.published + [""] * len(block.units)
-    steps = [(OPTION_COMMENT.sub("", unit.code), text) for unit, text in zip(block.units, published, strict=False)]
+    clean = without_options if block.kind == "doctest" else str
+    steps = [(clean(unit.code), text) for unit, text in zip(block.units, published, strict=False)]
     rows = []
     for code, output in steps:
         prompts = [first] + [following] * code.count("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +16,24 @@ from livedoctest.outcome import Failure, Outcome
 from livedoctest.problems import Problem, logger, warn
 
 
-def warn_failures(page: Page, outcomes: list[Outcome], srcdir: Path) -> None:
-    """One warning a failure, at the failing line."""
+def warn_failures(page: Page, outcomes: list[Outcome], srcdir: Path, advice: Callable[[Block, Failure], str]) -> None:
+    """One warning a failure, at the failing line; `advice` tells how to accept what the block did, or why not."""
     for block, outcome in zip(page.blocks, outcomes, strict=True):
         for failure in outcome.failures:
             problem = Problem.NOT_RUN if failure.ended else Problem.FAILED
             location = f"{srcdir / block.source}:{failure.line}"
-            warn(problem, location, failure_text(block, failure))
+            warn(problem, location, failure_text(block, failure, advice(block, failure)))
 
 
-def failure_text(block: Block, failure: Failure) -> str:
-    """The parts of a failure, always in this order: what, source, expected, got, diff."""
+def failure_text(block: Block, failure: Failure, advice: str) -> str:
+    """The parts of a failure, always in this order: what, source, expected, got, diff, accept."""
     parts = [f"{block.kind}: {failure.what}"]
     for title, text in (
         ("source", failure.code),
         ("expected", failure.expected),
         ("got", failure.got),
         ("diff", failure.diff),
+        ("accept", advice),
     ):
         if text.strip() or (title in ("expected", "got") and failure.diff):
             parts.append(f"  {title}:\n{textwrap.indent(text.rstrip() or '(nothing)', ' ' * 6)}")
@@ -39,25 +41,21 @@ def failure_text(block: Block, failure: Failure) -> str:
 
 
 def log_page(page: Page, outcomes: list[Outcome], run: Run) -> None:
+    """Log what there is to say of a page."""
+    for line in page_lines(page, outcomes, run):
+        logger.info("livedoctest: %s", line)
+
+
+def page_lines(page: Page, outcomes: list[Outcome], run: Run) -> Iterator[str]:
     """The progress line of a page, and what its blocks wrote to descriptor 2."""
     counts = {status: sum(each.status == status for each in outcomes) for status in ("passed", "failed", "skipped")}
     words = ", ".join(f"{count} {status}" for status, count in counts.items() if count) or "no blocks"
-    logger.info(
-        "livedoctest: %s: %s%s",
-        page.docname,
-        words,
-        " (stored)" if run.cached else f" in {run.seconds:.2f} s",
-    )
+    yield f"{page.docname}: {words}{' (stored)' if run.cached else f' in {run.seconds:.2f} s'}"
     if run.cached:
         return
     for block, outcome in zip(page.blocks, outcomes, strict=True):
         for log in outcome.logs:
-            logger.info(
-                "%s:%d wrote to standard error:\n%s",
-                block.source,
-                block.line,
-                textwrap.indent(log.rstrip(), "    "),
-            )
+            yield f"{block.source}:{block.line} wrote to standard error:\n{textwrap.indent(log.rstrip(), '    ')}"
 
 
 def report(

@@ -2,67 +2,112 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from docutils import nodes
 
 from livedoctest.directives import DIRECTIVES, MARK
 
-PYTHON = ("py", "py3", "python", "python3", "pycon", "pycon3", "ipython", "ipython3", "code-cell")
-SHELL = ("console", "shell", "sh", "bash", "zsh", "shell-session", "shellsession", "bash-session", "sh-session")
-EXECUTABLE = frozenset([*PYTHON, *SHELL, *DIRECTIVES])
-PROMPT = re.compile(r"\s*(>>>|\$) ")
+PYTHON = ("py", "python", "pycon", "ipython", "doctest", "code-cell")
+SHELL = ("console", "shell", "sh", "bash", "zsh", "ksh", "csh", "tcsh", "fish", "shell-session", "shellsession")
+WINDOWS = ("powershell", "pwsh", "ps", "pscon", "bat", "batch", "doscon")
+EXECUTABLE = frozenset([*PYTHON, *SHELL, *WINDOWS, "bash-session", "sh-session", *DIRECTIVES])
+NAMES = sorted(name for name in EXECUTABLE if len(name) > 3)  # what a misspelt name is compared with
+NO_LANGUAGE = ("", "default", "none", "text", "guess")
+PROMPT = re.compile(r"^[ \t]*(>>>|(\(\w+\) ?)?([\w.-]+@[\w.-]+:\S*)?\$|In \[\d+\]:)[ \t]", re.MULTILINE)
 FENCE = re.compile(r"^[\s>*+.\d-]*(?P<marks>`{3,}|~{3,}|:{3,})\s*(?P<info>[^`]*)$")
+CLOSING = re.compile(r"[\s>]*(?P<marks>`{3,}|~{3,}|:{3,})\s*")
+RST = re.compile(r"^\s*\.\. (?P<name>[\w-]+) ?(?P<colons>:{0,2})(?=\s|$)")
+HTML_CODE = re.compile(r"<pre\b|^\s*(`{3,}|~{3,})|^\s*>>> |^\s*(&gt;){3} ", re.MULTILINE)
 REMEDY = (
     "is not checked. Make it a {doctest}, {testcode}, {testconsole} or {testfile} block; if it cannot run, give that "
-    "block `:norun: reason`; if it is no program, give it another language (`text`)."
+    "block `:norun: reason`; if it is no program, give it the language `text` and no prompt."
 )
 
 
+def base_language(text: str) -> str:
+    """The language that a fence or class names, without versions and decorations: python3.11 → python."""
+    match = re.match(r"[a-z]+(-[a-z]+)?", text.lower().lstrip("{. "))
+    return match[0] if match else ""
+
+
 def looks_executable(node: nodes.literal_block) -> bool:
-    """Whether a literal block has a language that runs, or starts with a prompt."""
-    language = str(node.get("language", "")).lower()
-    return language in EXECUTABLE or bool(PROMPT.match(node.astext()))
+    """Whether a literal block has a language that runs, shows a prompt, is a program's file, or plainly Python."""
+    classes = [name for name in node["classes"] if "code" in node["classes"]]
+    languages = [base_language(name) for name in (str(node.get("language", "")), *classes)]
+    suffix = Path(str(node.get("source", ""))).suffix
+    if not EXECUTABLE.isdisjoint(languages) or suffix in (".py", ".sh"):
+        return True
+    bare = languages[0] in NO_LANGUAGE
+    text = node.astext()
+    return bool(PROMPT.search(text) if bare else PROMPT.match(text)) or (languages[0] == "default" and is_python(text))
+
+
+def is_python(text: str) -> bool:
+    """Whether a text without a language is a program: it parses, and does something."""
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return False
+    plain = (ast.Expr, ast.Pass)
+    return any(not isinstance(each, plain) or isinstance(getattr(each, "value", None), ast.Call) for each in statements)
 
 
 def quoted_prompt(node: nodes.block_quote) -> bool:
-    """Whether a quote is three deep: what Markdown makes of a bare `>>>`."""
-    parent, child = node.parent, node.children[0] if node.children else None
-    return (
-        not isinstance(parent, nodes.block_quote)
-        and isinstance(child, nodes.block_quote)
-        and bool(child.children)
-        and isinstance(child.children[0], nodes.block_quote)
+    """Whether this is the third of three quotes in one another: what Markdown makes of a bare `>>>`."""
+    above = [node.parent, getattr(node.parent, "parent", None)]
+    return all(isinstance(each, nodes.block_quote) for each in above) and not isinstance(
+        above[1].parent if above[1] else None, nodes.block_quote
     )
 
 
 def unchecked_nodes(doctree: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
     """The nodes that look executable, each with the words that describe it."""
-    for node in doctree.findall(nodes.literal_block):
-        if MARK not in node and looks_executable(node):
-            first = node.astext().strip().split("\n")[0]
-            yield node, f"A {node.get('language') or 'literal'} block ({first[:60]!r}) {REMEDY}"
+    for block in doctree.findall(nodes.literal_block):
+        if MARK not in block and looks_executable(block):
+            first = block.astext().strip().split("\n")[0]
+            yield block, f"A {block.get('language') or 'literal'} block ({first[:60]!r}) {REMEDY}"
     for quote in doctree.findall(nodes.block_quote):
         if quoted_prompt(quote):
             yield quote, f"A bare `>>>` {REMEDY}"
+    for cell in doctree.findall(nodes.entry):
+        if cell.astext().lstrip().startswith(">>> "):
+            yield cell, f"A `>>>` in a table {REMEDY}"
+    for raw in doctree.findall(nodes.raw):
+        if "html" in raw.get("format", "") and HTML_CODE.search(
+            re.sub(r"<!--.*?-->", "", raw.astext(), flags=re.DOTALL)
+        ):
+            yield raw, f"Code inside HTML {REMEDY} A fence below an HTML tag needs a blank line above it."
+
+
+def line_of(node: nodes.Node) -> int:
+    """The line of a node, or of the nearest one around it that has one."""
+    while node.line is None and node.parent is not None:
+        node = node.parent
+    return node.line or 1
 
 
 def open_fences(text: str) -> Iterator[tuple[int, str]]:
     """Every opening fence that a parser would see, with its line and info; not those shown inside literal blocks."""
     stack: list[tuple[str, bool]] = []  # marks, and whether the content is literal
-    for number, row in enumerate(text.splitlines(), 1):
-        match = FENCE.match(row)
-        if not match:
-            continue
-        marks, info = match["marks"], match["info"].strip()
-        if stack and not info and marks.startswith(stack[-1][0]):
+    for number, row in enumerate(rows(text), 1):
+        closing, opening = CLOSING.fullmatch(row), FENCE.match(row)
+        if stack and closing and closing["marks"].startswith(stack[-1][0]):
             stack.pop()
-        elif not (stack and stack[-1][1]):
+        elif opening and not (stack and stack[-1][1]):
+            info = opening["info"].strip()
             name = directive_name(info)
-            stack.append((marks, name is None or name in DIRECTIVES))
+            stack.append((opening["marks"], name is None or name.lower() in DIRECTIVES))
             yield number, info
+
+
+def rows(text: str) -> list[str]:
+    """The lines of a file, as editors number them."""
+    return re.split(r"\r\n|\n|\r", text)
 
 
 def directive_name(info: str) -> str | None:
@@ -71,10 +116,28 @@ def directive_name(info: str) -> str | None:
     return match[1] if match else None
 
 
-def misspelt_fences(text: str) -> Iterator[tuple[int, str]]:
-    """Fences whose directive is nearly one of ours, as (line, what to do). A parser drops an unknown directive."""
-    for number, info in open_fences(text):
-        name = directive_name(info)
-        close = difflib.get_close_matches(name or "", DIRECTIVES, 1, 0.75)
-        if name not in DIRECTIVES and close:
-            yield number, f"There is no directive {name!r}; did you mean {close[0]!r}?"
+def misspelt(text: str) -> Iterator[tuple[int, str]]:
+    """Directives in `text` that are none of ours but look as if they should be: (line, what to do).
+
+    A parser drops what is in a directive that it does not know.
+    """
+    named = [(number, directive_name(info)) for number, info in open_fences(text)]
+    for number, row in enumerate(rows(text), 1):
+        if (match := RST.match(row)) and (match["colons"] == "::" or match["name"].lower() in DIRECTIVES):
+            named.append((number, match["name"] + ("" if match["colons"] == "::" else " with less than two colons")))
+    for number, name in named:
+        if name and name.lower() not in DIRECTIVES and (meant := meant_by(name)):
+            yield number, f"There is no directive {name!r} that runs code; did you mean {meant!r}?"
+
+
+def meant_by(name: str) -> str:
+    """The directive of ours that a misspelt name means, or an empty string."""
+    base = name.lower().split()[0].strip(".")
+    if base in DIRECTIVES:
+        return base
+    close = difflib.get_close_matches(base, DIRECTIVES, 1, 0.75)
+    if close:
+        return close[0]
+    if base_language(base) in EXECUTABLE or base.startswith("test") or difflib.get_close_matches(base, NAMES, 1, 0.85):
+        return "testconsole" if base_language(base) in SHELL else "testcode"
+    return ""

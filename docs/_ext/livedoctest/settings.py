@@ -36,7 +36,7 @@ class Settings:
     normalizers: tuple[tuple[str, str], ...] = option(
         (), (list, tuple), "Pairs of a regular expression and its replacement, applied to both sides."
     )
-    timeout: float = option(60.0, (int, float), "Seconds that a block may take unless it says `:timeout:`.")
+    timeout: float = option(60, (int, float), "Seconds that a block may take unless it says `:timeout:`.")
 
     @classmethod
     def of(cls, config: Config) -> Settings:

@@ -1,0 +1,110 @@
+"""`python -m livedoctest verify|accept SRC [docname …]`: check pages, or take over what they print, without a build."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from sphinx.errors import SphinxError
+from sphinx.util.console import color_terminal, nocolor
+
+from livedoctest.accept import Change, accept
+from livedoctest.report import page_lines
+from livedoctest.session import Session, session
+
+FAILED, UNABLE, INTERRUPTED = 1, 2, 130
+EPILOG = "Exit status: 0 all is well, 1 a block failed or an output was refused, 2 nothing could be run."
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser("python -m livedoctest", description=__doc__, epilog=EPILOG)
+    commands = made.add_subparsers(dest="command", required=True)
+    for name, help in (
+        ("verify", "run the blocks of pages and compare their outputs; write nothing"),
+        ("accept", "do the same, then write the outputs that differ into the sources"),
+    ):
+        command = commands.add_parser(name, help=help, description=help, epilog=EPILOG)
+        command.add_argument("source", metavar="SRC", type=Path, help="folder of the pages")
+        command.add_argument("names", metavar="docname", nargs="*", help="a page, or its file; all, if none is named")
+        command.add_argument("-c", "--conf-dir", metavar="DIR", type=Path, help="folder of conf.py, unless it is SRC")
+        command.add_argument("-D", dest="define", metavar="name=value", action="append", default=[], type=definition)
+    return made
+
+
+def definition(text: str) -> tuple[str, str]:
+    """A configuration value, as sphinx-build takes it."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form name=value")
+    return name, value
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    options = parser().parse_args(arguments)
+    if options.command == "accept" and os.environ.get("CI"):
+        return unable(
+            f"accept does not run where the variable CI is set (CI={os.environ['CI']}): "
+            "outputs are accepted by a person, who then reads the change. Verify instead."
+        )
+    if not color_terminal():
+        nocolor()
+    configuration = options.conf_dir or options.source
+    try:
+        with session(options.source, configuration, options.names, dict(options.define), sys.stderr) as made:
+            return verify(made) if options.command == "verify" else accept_outputs(made)
+    except KeyboardInterrupt:
+        print("livedoctest: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except SphinxError as error:
+        return unable(f"{error.category}: {error}")
+    except Exception:  # not a page's fault, and no verdict on any: 1 would say that a block failed
+        return unable(traceback.format_exc())
+
+
+def unable(cause: str) -> int:
+    """Say why nothing could be done."""
+    print(f"livedoctest: {cause}", file=sys.stderr)
+    return UNABLE
+
+
+def verify(made: Session) -> int:
+    """Verify, and print what happened to each page."""
+    verification = made.verify()
+    for name in sorted(verification.pages):
+        lines = page_lines(verification.pages[name], verification.outcomes[name], verification.runs[name])
+        print(*lines, sep="\n")
+    return made.app.statuscode
+
+
+def accept_outputs(made: Session) -> int:
+    """Accept, and print a line for each file that had a failure, with what was refused below it."""
+    # they are what this is for; those that cannot be accepted are printed below
+    made.app.config.suppress_warnings = [
+        *made.app.config.suppress_warnings,
+        "livedoctest.failed",
+        "livedoctest.not-run",
+    ]
+    changes = accept(made, made.verify())
+    for change in changes:
+        print(change.summary)
+        for refusal in sorted(set(change.refusals)):
+            print(f"  {shown_path(change)}:{refusal.line}: {refusal.reason}")
+    if not changes:
+        print("Nothing to accept: every block that runs here passes.")
+    return FAILED if any(change.refusals for change in changes) else 0
+
+
+def shown_path(change: Change) -> str:
+    """The file, relative to the current folder where it is below it."""
+    here = Path.cwd()
+    return str(change.path.relative_to(here) if change.path.is_relative_to(here) else change.path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
