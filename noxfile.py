@@ -22,6 +22,7 @@ nox.options.sessions = ["docs", "tests", "lint"]
 PROJECT = nox.project.load_toml("pyproject.toml")
 LANGUAGES = ("en", "zh_CN")  # the first one executes, the others reuse its results
 HTML = Path("build/html")
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
 @nox.session(default=False)
@@ -31,6 +32,7 @@ def environment(session: nox.Session) -> None:
     installed = session.env_dir / "pyproject.toml"
     if installed.exists() and filecmp.cmp("pyproject.toml", installed, shallow=False):
         return
+    install_torch(session)
     groups = nox.project.dependency_groups(PROJECT, "site", "test", "lint", "translate")
     session.install("--editable", ".[npu]", *groups)
     shutil.copyfile("pyproject.toml", installed)
@@ -91,6 +93,17 @@ def bench(session: nox.Session) -> None:
 def links(session: nox.Session) -> None:
     """Check the links to other sites, which needs the open internet."""
     sphinx(session, "linkcheck", "en", "build/linkcheck")
+
+
+def install_torch(session: nox.Session) -> None:
+    """Install the CPU build of torch: what PyPI gives is a CUDA build, beside which torch_npu refuses to load."""
+    (pin,) = (need for need in PROJECT["project"]["optional-dependencies"]["npu"] if need.startswith("torch=="))
+    wheel = f"{pin}+cpu"
+    try:
+        session.install("--no-deps", wheel, silent=True)  # a mirror or a wheel folder of one's own comes first
+    except nox.command.CommandFailed:
+        session.log(f"no index that pip is set up for has {wheel}: taking it from {CPU_INDEX}")
+        session.install("--no-deps", wheel, "--extra-index-url", CPU_INDEX)
 
 
 def refuse_other_machines(session: nox.Session) -> None:

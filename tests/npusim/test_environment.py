@@ -70,7 +70,7 @@ def test_a_pair_that_does_not_fit(installed, torch):
     with pytest.raises(npusim.SetupError) as error:
         npusim.check_versions()
     assert f"torch {torch} does not fit torch_npu 2.13.0, which needs torch 2.13.0" in str(error.value)
-    assert "-m pip install 'torch==2.13.0'" in str(error.value)
+    assert "-m pip install 'torch==2.13.0+cpu' --extra-index-url https://" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,14 @@ def test_pairs_that_fit(installed, torch, torch_npu, requirement):
     installed("torch", torch)
     installed("torch-npu", torch_npu, requirement)
     npusim.check_versions()
+
+
+def test_a_build_for_cuda(installed):
+    installed("torch", "2.13.0", "filelock", 'cuda-toolkit[nvrtc]==13.0.3; platform_system == "Linux"')
+    with pytest.raises(npusim.SetupError) as error:
+        npusim.check_versions()
+    assert "torch 2.13.0 is a build for CUDA (it needs cuda-toolkit[nvrtc]==13.0.3)" in str(error.value)
+    assert "-m pip install 'torch==2.13.0+cpu' --extra-index-url https://" in str(error.value)
 
 
 def test_without_a_requirement_the_release_counts(installed):

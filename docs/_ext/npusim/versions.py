@@ -38,7 +38,27 @@ def check_versions() -> None:
         release = ".".join(wanted)
         raise SetupError(
             f"torch {torch} does not fit torch_npu {torch_npu}, which needs torch {release}; "
-            f"run: {sys.executable} -m pip install 'torch=={release}{'.*' if len(wanted) < 3 else ''}'"
+            f"run: {torch_command(release + ('.*' if len(wanted) < 3 else '+cpu'))}"
+        )
+    check_build(torch)
+
+
+def torch_command(release: str) -> str:
+    """The command that installs torch's CPU build."""
+    index = "https://download.pytorch.org/whl/cpu"
+    return f"{sys.executable} -m pip install 'torch=={release}' --extra-index-url {index}"
+
+
+def check_build(torch: str) -> None:
+    """Raise SetupError for a CUDA build of torch, which is what PyPI gives: torch_npu refuses to load beside it."""
+    cuda = [
+        need for need in requires("torch") or () if need.startswith(("cuda-", "nvidia-")) and "extra ==" not in need
+    ]
+    if cuda:
+        release = ".".join(_parts(torch))
+        raise SetupError(
+            f"torch {torch} is a build for CUDA (it needs {cuda[0].split(';')[0].strip()}), beside which torch_npu refuses "
+            f"to load; run: {torch_command(release + '+cpu')}"
         )
 
 
