@@ -57,8 +57,8 @@ def check_build(torch: str) -> None:
     if cuda:
         release = ".".join(_parts(torch))
         raise SetupError(
-            f"torch {torch} is a build for CUDA (it needs {cuda[0].split(';')[0].strip()}), beside which torch_npu refuses "
-            f"to load; run: {torch_command(release + '+cpu')}"
+            f"torch {torch} is a build for CUDA (it needs {cuda[0].split(';')[0].strip()}), beside which torch_npu "
+            f"refuses to load; run: {torch_command(release + '+cpu')}"
         )
 
 
