@@ -30,12 +30,12 @@ copyright = "The authors of this guide, Apache-2.0"
 TEXT = {
     "en": {
         "title": "TensorDict on Ascend NPUs",
-        "description": "A guide to TensorDict on Ascend NPUs whose every example is run and checked.",
+        "description": "A guide to TensorDict on Ascend NPUs. Its examples run on an NPU, real or simulated.",
         "search": "Search the guide",
     },
     "zh_CN": {
         "title": "昇腾 TensorDict 指南",
-        "description": "在昇腾 NPU 上使用 TensorDict 的指南，每个示例都真正运行并核对过。",
+        "description": "在昇腾 NPU 上使用 TensorDict 的指南，示例在昇腾 NPU 或模拟 NPU 上运行。",
         "search": "搜索本指南",
     },
 }

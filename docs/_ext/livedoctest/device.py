@@ -129,7 +129,7 @@ def simulated(versions: dict[str, str | None]) -> Device:
     if not find_spec("npusim"):
         raise DeviceError(
             "torch_npu is installed, but there is neither CANN with an NPU nor npusim. On hardware, "
-            "`source /usr/local/Ascend/ascend-toolkit/set_env.sh` first; elsewhere install npusim."
+            "`source /usr/local/Ascend/cann/set_env.sh` first; elsewhere install npusim."
         )
     import npusim
 
