@@ -73,7 +73,8 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     outcomes = {name: judged(pages[name], runs[name], device, normalizer) for name in pages}
     app.livedoctest = Verification(device, pages, outcomes, runs)  # type: ignore[attr-defined]
     for name in sorted(pages):
-        report.log_page(pages[name], outcomes[name], runs[name])
+        if pages[name].blocks:
+            report.log_page(pages[name], outcomes[name], runs[name])
         words = advice(app, pages[name], outcomes[name], runs[name], device)
         report.warn_failures(pages[name], outcomes[name], Path(app.srcdir), words)
     write_report(app, settings, app.livedoctest)  # type: ignore[attr-defined]
