@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import itertools
 import re
 import textwrap
@@ -35,9 +34,8 @@ def program(block: dict[str, Any]) -> str:
         "\n".join(itertools.takewhile(lambda line: line.strip() != mark, lines[block["line"] - 1 :]))
     )
     if block["kind"] == "doctest":
-        return OPTIONS.sub(
-            "", "".join(example.source for example in doctest.DocTestParser().get_examples(text))
-        ).rstrip("\n")
+        rows = re.findall(r"^>>>(?: .*)?$(?:\n\.\.\.(?: .*)?$)*", text, re.MULTILINE)
+        return OPTIONS.sub("", "\n".join(line[4:] for row in rows for line in row.split("\n")))
     if block["kind"] == "testconsole":
         return "\n".join(line[2:] for line in text.splitlines() if line.startswith(("$ ", "> ")))
     return OPTIONS.sub("", text)
