@@ -5,9 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-SHOWN_OUTPUT = "testoutput"
-KINDS = ("doctest", "testcode", "testsetup", "testcleanup", "testconsole", "testfile")
-
 
 @dataclass
 class Unit:
