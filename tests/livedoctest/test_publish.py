@@ -114,15 +114,22 @@ def test_the_name_of_a_file_is_shown(site):
     assert "written to the page&#x27;s folder" in built.html()
 
 
-def test_log_lines_of_consoles_are_not_output(site):
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[W1130 00:33:04.528597082 Allocator.cpp:168] Warning: x (f)",
+        "[rank1]:[W1130 00:33:04.528597082 Allocator.cpp:168] Warning: x (f)",
+        "I1130 02:38:20.070352 24114 ../csrc/core/Queue.cpp:768] [rank:1] Queue.cpp:Dequeue: empty",
+        "[rank0]: E1130 02:38:20.070352 7 Queue.cpp:768] failed",
+    ],
+)
+def test_log_lines_of_consoles_are_not_output(site, line):
     page = (
-        "# T\n\n```{testconsole}\n"
-        "$ echo '[W1130 00:33:04.528597082 Allocator.cpp:168] Warning: x (f)' >&2; echo '[W1130] y'\n"
-        "[W1130] y\n```\n"
+        f"# T\n\n```{{testconsole}}\n$ echo '{line}' >&2; echo '[W1130] y'; echo 'I1130 z'\n[W1130] y\nI1130 z\n```\n"
     )
     built = site(index=page).build()
     assert built.status == 0, built.log
-    assert "Allocator" not in "".join(outputs(built.html()))
+    assert ".cpp" not in "".join(outputs(built.html()))
 
 
 def test_hidden_blocks_are_hidden(site):

@@ -16,8 +16,12 @@ from livedoctest.device import Device
 from livedoctest.judge import Options, Verdict, judge, judge_exception
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# What PyTorch's C++ logger writes to standard error, which consoles show: with the time, so never equal.
-LOG_LINE = re.compile(r"^\[[WEI]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n?", re.MULTILINE)
+# What the C++ loggers of PyTorch and torch_npu write to standard error, which consoles show: with the time, so never
+# equal. "[W1130 00:33:04.528 File.cpp:1] text", "I1130 00:33:04.528 PID File.cpp:1] text", either after "[rank1]:".
+LOG_LINE = re.compile(
+    r"^(?:\[rank\d+\]: ?)?(?:\[[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ |[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\] ).*\n?",
+    re.MULTILINE,
+)
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 
 
