@@ -43,7 +43,8 @@ def docs(session: nox.Session) -> None:
     """Build the site in both languages; every example runs and is checked on the way."""
     for language in LANGUAGES:
         sphinx(session, "html", language, HTML / language)
-    shutil.copyfile("docs/_templates/root.html", HTML / "index.html")
+    address = os.environ.get("GUIDE_ADDRESS") or os.environ.get("READTHEDOCS_CANONICAL_URL", "")
+    python(session, "-m", "guide.root", str(HTML), address)
 
 
 @nox.session(requires=["docs"], venv_backend="none")
@@ -54,10 +55,15 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(requires=["environment"], venv_backend="none")
 def lint(session: nox.Session) -> None:
-    """Check style, types and the translations."""
+    """Check style, types, spelling, workflows and the translations."""
     python(session, "-m", "ruff", "check")
     python(session, "-m", "ruff", "format", "--check")
     python(session, "-m", "mypy")
+    python(session, "-m", "codespell_lib", ".ci", "conf.py", "docs", "noxfile.py", "README.md", "tests")
+    python(session, "-m", "zizmor", "--offline", "--quiet", ".github")
+    workflows = map(str, sorted(Path(".github/workflows").glob("*.yml")))
+    python(session, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
+    python(session, "-m", "check_jsonschema", "--builtin-schema", "vendor.readthedocs", ".readthedocs.yaml")
     sphinx(session, "gettext", "en", "build/gettext")
     python(session, "tests/lint/catalogs.py", "build/gettext", "docs/locale/zh_CN/LC_MESSAGES")
 
@@ -87,6 +93,14 @@ def serve(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure the simulator's import time and a page's overhead."""
     python(session, "tests/bench/overhead.py")
+
+
+@nox.session(default=False)
+def newest(session: nox.Session) -> None:
+    """Verify the pages with the newest torch, torch_npu and tensordict, to see what will break."""
+    session.install("--upgrade", "torch", "torch-npu", "tensordict", "--extra-index-url", CPU_INDEX)
+    session.install("--editable", ".", *nox.project.dependency_groups(PROJECT, "site"))
+    session.run("python", "-m", "livedoctest", "verify", "-c", ".", "docs")
 
 
 @nox.session(requires=["environment"], venv_backend="none", default=False)

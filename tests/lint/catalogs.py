@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import autocorrect_py
 import polib
 from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
@@ -68,6 +69,8 @@ def check_entry(entry: polib.POEntry) -> Iterator[str]:
         yield from (f"markup is only in the source: {each}" for each in source - translation)
         yield from (f"markup is only in the translation: {each}" for each in translation - source)
         yield from (f"{fault} in {match[0]!r}" for fault, match in typography(entry.msgstr))
+        advice = autocorrect_py.lint_for(entry.msgstr, "page.md").lines
+        yield from (f"autocorrect would write {line.new!r} for {line.old!r}" for line in advice)
 
 
 def typography(translation: str) -> Iterator[tuple[str, re.Match[str]]]:
