@@ -6,17 +6,13 @@ Built as `sphinx-build -c . -b html -D language=en docs build/html/en`, then the
 
 from __future__ import annotations
 
-import logging
-import re
+import os
 from pathlib import Path
 from typing import Any
 
-import jieba
-from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
-from sphinx.search.en import SearchEnglish
 
 ROOT = Path(__file__).parent
 
@@ -32,17 +28,23 @@ TEXT = {
         "title": "TensorDict on Ascend NPUs",
         "description": "A guide to TensorDict on Ascend NPUs. Its examples run on an NPU, real or simulated.",
         "search": "Search the guide",
+        "subpages": "Subpages",
     },
     "zh_CN": {
         "title": "昇腾 TensorDict 指南",
         "description": "在昇腾 NPU 上使用 TensorDict 的指南，示例在昇腾 NPU 或模拟 NPU 上运行。",
         "search": "搜索本指南",
+        "subpages": "下级页面",
     },
 }
+
+# Where the site is published, for canonical links and site maps: Read the Docs says it, other hosts set the first one.
+ADDRESS = (os.environ.get("GUIDE_ADDRESS") or os.environ.get("READTHEDOCS_CANONICAL_URL") or "").rstrip("/")
 
 # -- Sources and languages -------------------------------------------------------------------------------
 
 extensions = [
+    "guide",
     "myst_parser",
     "livedoctest",
     "sphinx.ext.extlinks",
@@ -60,6 +62,8 @@ gettext_uuid = False
 gettext_location = False  # a moved paragraph is no change for translators
 # `literal-block` stays out of `gettext_additional_targets`: translated MyST code blocks are parsed wrongly.
 
+# Pages start Python anew and several ranks at once: on a loaded machine that takes longer than the usual minute.
+livedoctest_timeout = 180.0
 livedoctest_report = str(ROOT / "build" / "verification.json")
 livedoctest_cache = str(ROOT / "build" / "livedoctest")  # both languages share the results
 
@@ -87,12 +91,14 @@ templates_path = ["docs/_templates"]
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["docs/_static"]
 html_css_files = ["guide.css"]
-html_js_files = [("language.js", {"defer": "defer"})]
+html_js_files = [("language.js", {"defer": "defer"}), ("search-sections.js", {"defer": "defer"})]
+html_show_search_summary = False  # search-sections.js shows better ones
 html_logo = html_favicon = "docs/_static/logo.svg"
 html_sidebars = {"**": ["sidebar-site.html"]}
 html_copy_source = False
 html_show_sourcelink = False
-html_context = {"default_mode": "auto", "languages": {"en": "English", "zh_CN": "中文"}}
+html_use_index = False  # there is no index entry in the guide
+html_context = {"default_mode": "auto", "languages": {"en": "English", "zh_CN": "中文"}, "address": ADDRESS}
 html_theme_options: dict[str, Any] = {
     "navbar_center": [],
     "navbar_end": ["language-switch", "theme-switcher"],
@@ -105,6 +111,13 @@ html_theme_options: dict[str, Any] = {
 copybutton_selector = ".highlight pre:not(.livedoctest-output pre, .livedoctest-warning pre)"
 copybutton_exclude = ".linenos, .gp, .go"  # what remains of a session is its program
 
+if ADDRESS:
+    extensions.append("sphinx_sitemap")
+    site_url = f"{ADDRESS}/"
+    sitemap_locales = list(TEXT)
+    sitemap_url_scheme = "{lang}{link}"
+    sitemap_excludes = ["search.html"]
+
 
 def set_language_texts(app: Sphinx, config: Config) -> None:
     """Set what depends on `-D language=…`, which is known only once the configuration is complete."""
@@ -115,61 +128,10 @@ def set_language_texts(app: Sphinx, config: Config) -> None:
     config.html_theme_options["logo"] = {"text": text["title"]}
     config.html_theme_options["search_bar_text"] = text["search"]
     config.html_context["description"] = text["description"]
-
-
-def describe_page(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    """Describe a page by its first paragraph, which is translated, unlike front matter."""
-    paragraph = doctree and next(iter(doctree.findall(nodes.paragraph)), None)
-    if paragraph:
-        context["description"] = paragraph.astext().replace("\n", " ")
-
-
-# -- Search ----------------------------------------------------------------------------------------------
-
-
-class SearchWords(SearchEnglish):
-    """The words of a Chinese page, with English words as on English pages: whatever occurs there finds it.
-
-    Sphinx's own class cuts the text by context ("锁页/内存") but leaves a query whole, drops characters, and
-    names a JavaScript stemmer that does not exist (Sphinx issue 14229). Here the index holds every character and
-    every dictionary word that occurs at any place; the query is cut into the longest of those. Each piece is then
-    a word of every page that contains the query.
-    """
-
-    lang = "zh"
-    han = re.compile(r"[\u3400-\u9fff]+")
-    other = re.compile(r"[^\W\u3400-\u9fff]+")
-    js_splitter_code = r"""
-function splitQuery(query) {
-  const { terms, titleterms } = Search._index;
-  const known = (word) => Object.hasOwn(terms, word) || Object.hasOwn(titleterms, word);
-  const cut = (run) => {
-    const words = [];
-    for (let start = 0, end; start < run.length; start = end) {
-      for (end = run.length; end > start + 1 && !known(run.slice(start, end)); ) end--;
-      words.push(run.slice(start, end));
-    }
-    return words;
-  };
-  const runs = query.match(/[\u3400-\u9fff]+|(?:(?![\u3400-\u9fff])[\p{L}\p{N}_])+/gu) || [];
-  return runs.flatMap((run) => (/^[\u3400-\u9fff]/.test(run) ? cut(run) : [run]));
-}
-"""
-
-    def split(self, text: str) -> list[str]:
-        """The words of `text`, for the index."""
-        runs = self.han.findall(text)
-        words = [word for run in runs for word in jieba.cut(run, cut_all=True)]
-        return self.other.findall(text) + words + list("".join(runs))
+    config.html_context["subpages"] = text["subpages"]
+    config.html_baseurl = f"{ADDRESS}/{config.language}/" if ADDRESS else ""
 
 
 def setup(app: Sphinx) -> None:
-    """Connect the functions above; jieba keeps its cache with this build, where no other user has one."""
-    app.doctreedir.mkdir(parents=True, exist_ok=True)
-    jieba.dt.tmp_dir = str(app.doctreedir)
-    jieba.setLogLevel(logging.WARNING)
-    app.add_search_language(SearchWords)
+    """Connect the function above."""
     app.connect("config-inited", set_language_texts)
-    app.connect("html-page-context", describe_page)

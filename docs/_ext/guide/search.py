@@ -1,0 +1,54 @@
+"""Search in Chinese: any piece of a sentence finds its page."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+import jieba
+from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
+
+
+class SearchWords(SearchEnglish):
+    """The words of a Chinese page, with English words as on English pages: whatever occurs there finds it.
+
+    Sphinx's own class cuts the text by context ("锁页/内存") but leaves a query whole, drops characters, and
+    names a JavaScript stemmer that does not exist (Sphinx issue 14229). Here the index holds every character and
+    every dictionary word that occurs at any place; the query is cut into the longest of those. Each piece is then
+    a word of every page that contains the query.
+    """
+
+    lang = "zh"
+    han = re.compile(r"[\u3400-\u9fff]+")
+    other = re.compile(r"[^\W\u3400-\u9fff]+")
+    js_splitter_code = r"""
+function splitQuery(query) {
+  const { terms, titleterms } = Search._index;
+  const known = (word) => Object.hasOwn(terms, word) || Object.hasOwn(titleterms, word);
+  const cut = (run) => {
+    const words = [];
+    for (let start = 0, end; start < run.length; start = end) {
+      for (end = run.length; end > start + 1 && !known(run.slice(start, end)); ) end--;
+      words.push(run.slice(start, end));
+    }
+    return words;
+  };
+  const runs = query.match(/[\u3400-\u9fff]+|(?:(?![\u3400-\u9fff])[\p{L}\p{N}_])+/gu) || [];
+  return runs.flatMap((run) => (/^[\u3400-\u9fff]/.test(run) ? cut(run) : [run]));
+}
+"""
+
+    def split(self, text: str) -> list[str]:
+        """The words of `text`, for the index."""
+        runs = self.han.findall(text)
+        words = [word for run in runs for word in jieba.cut(run, cut_all=True)]
+        return self.other.findall(text) + words + list("".join(runs))
+
+
+def setup(app: Sphinx) -> None:
+    """Register the splitter; jieba keeps its cache with this build, where no other user has one."""
+    app.doctreedir.mkdir(parents=True, exist_ok=True)
+    jieba.dt.tmp_dir = str(app.doctreedir)
+    jieba.setLogLevel(logging.WARNING)
+    app.add_search_language(SearchWords)

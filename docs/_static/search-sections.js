@@ -1,0 +1,74 @@
+// Below each page that the search finds: the sections that hold the words, with a piece of their text.
+// Sphinx's own summary is off (html_show_search_summary): it quotes the page's navigation and leads to its top.
+const SECTIONS = 3; // at most, for each page
+const AROUND = 80; // characters of text before the word that was found, and after it
+
+function searchedWords() {
+  const query = new URLSearchParams(location.search).get("q") || "";
+  const stemmer = new Stemmer(); // this and splitQuery are Sphinx's, so that both look for the same words
+  return [...new Set(splitQuery(query.toLowerCase()).map((word) => stemmer.stemWord(word)))];
+}
+
+function ownText(section) {
+  const copy = section.cloneNode(true);
+  copy.querySelectorAll("section, .headerlink, .livedoctest-mark, script, style").forEach((part) => part.remove());
+  return copy.textContent.replace(/\s+/g, " ").trim();
+}
+
+function matches(section, words) {
+  const text = ownText(section);
+  const lower = text.toLowerCase();
+  const found = words.filter((word) => lower.includes(word));
+  return { section, text, found, first: Math.min(...found.map((word) => lower.indexOf(word))) };
+}
+
+function bestSections(page, words) {
+  const all = [...page.querySelectorAll("article section[id]")].map((section) => matches(section, words));
+  const most = Math.max(0, ...all.map(({ found }) => found.length));
+  return most ? all.filter(({ found }) => found.length === most).slice(0, SECTIONS) : [];
+}
+
+function snippet({ text, found, first }) {
+  const start = Math.max(0, first - AROUND);
+  const end = Math.min(text.length, first + AROUND);
+  const line = document.createElement("p");
+  line.className = "context";
+  const marked = new RegExp(`(${found.join("|")})`, "i"); // words are letters, digits and underscores
+  if (start) line.append("…");
+  text.slice(start, end).split(marked).forEach((piece, index) => {
+    line.append(index % 2 ? Object.assign(document.createElement("mark"), { textContent: piece }) : piece);
+  });
+  if (end < text.length) line.append("…");
+  return line;
+}
+
+function entry(match, address) {
+  const item = document.createElement("li");
+  const link = document.createElement("a");
+  const heading = match.section.querySelector("h1, h2, h3, h4").cloneNode(true);
+  heading.querySelectorAll(".headerlink").forEach((part) => part.remove());
+  link.href = `${address}#${match.section.id}`;
+  link.textContent = heading.textContent;
+  item.append(link, snippet(match));
+  return item;
+}
+
+async function showSections(result) {
+  const link = result.querySelector("a");
+  if (!link || link.hash) return; // a heading that was found leads to its section already
+  const html = await (await fetch(link.href)).text();
+  const found = bestSections(new DOMParser().parseFromString(html, "text/html"), searchedWords());
+  if (!found.length) return;
+  const list = document.createElement("ul");
+  list.className = "search-sections";
+  list.append(...found.map((match) => entry(match, link.href)));
+  result.append(list);
+}
+
+const results = document.getElementById("search-results");
+if (results) {
+  new MutationObserver((changes) => {
+    const added = changes.flatMap(({ addedNodes }) => [...addedNodes]);
+    added.filter((node) => node.matches?.("ul.search > li")).forEach(showSections);
+  }).observe(results, { childList: true, subtree: true });
+}
