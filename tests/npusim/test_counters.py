@@ -41,6 +41,10 @@ CASES = {
         lambda torch, x: x.to("cpu", non_blocking=True),
         {"d2h": 1, "d2h_bytes": 64},
     ),
+    "to ordinary memory of the host, not blocking": (
+        lambda torch, x: torch.empty(4, 4).copy_(x, non_blocking=True),
+        {"d2h": 1, "d2h_bytes": 64, "sync": 1},
+    ),
     "to another device": (lambda torch, x: x.to("npu:1"), {"peer": 1, "peer_bytes": 64}),
     "item": (lambda torch, x: x[0, 0].item(), {"d2h": 1, "d2h_bytes": 4, "sync": 1}),
     "list": (lambda torch, x: x.tolist(), {"d2h": 1, "d2h_bytes": 64, "sync": 1}),

@@ -13,8 +13,8 @@ HELP = f"""{USAGE}
 Run a Python program on simulated Ascend NPUs: the real torch_npu on a runtime that needs no hardware.
 
   --devices N  how many NPUs the program sees, 1 to 16 (2)
-  --async      deliver non-blocking copies to the host only at a synchronisation; until then
-               their target holds poison, so that a missing synchronisation shows
+  --async      do asynchronous copies as late as they may happen; until then their target
+               holds poison, so that a missing synchronisation shows
   -h, --help   show this and exit
 
 Environment: NPUSIM_TIMEOUT, seconds that a communication may wait for its peers (60);

@@ -10,7 +10,8 @@ fallback     operators without a kernel in torch_npu, which it computes on the C
              among their arguments (histogramdd, jagged conversions) count once for the list too
 sync         times the host waited for a device: torch.npu.synchronize() and its like on streams and events, reads of
              a value (.item(), .tolist(), equal), operators whose result has a shape that depends on values (nonzero,
-             masks as indices), blocking copies to the host. A blocking copy *to* a device is not counted
+             masks as indices), blocking copies to the host (in torch_npu all but `non_blocking=True` to a contiguous
+             tensor in pinned memory). A blocking copy *to* a device is not counted
 
 A host mask as an index is a copy to the device and a synchronisation. A 0-dim CPU tensor as an operand is none: it
 goes along as a number.

@@ -12,8 +12,8 @@ from .versions import check_platform, check_versions
 def environment(devices: int = 2, hazards: bool = False) -> dict[str, str]:
     """The variables to add to `os.environ` of a process that shall see simulated NPUs.
 
-    devices: how many, 1 to 16. hazards: deliver non-blocking copies to the host only when the stream, an event or
-    the device is synchronised; until then their target holds poison, so that a missing synchronisation shows.
+    devices: how many, 1 to 16. hazards: do asynchronous copies between pinned memory and a device as late as they may
+    happen; until then their target holds poison, so that a missing synchronisation shows.
 
     The process's children see the same devices. Compiles the runtime at first use. Raises SetupError where the
     simulated device cannot run.

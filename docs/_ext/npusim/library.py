@@ -13,7 +13,8 @@ def runtime() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL("libascendcl.so")
         library.npusim_settle.argtypes = [ctypes.c_void_p]
-        library.npusim_copy_to_host.argtypes = [*[ctypes.c_void_p] * 2, ctypes.c_size_t, ctypes.c_void_p]
+        library.npusim_synchronise.argtypes = [ctypes.c_void_p]
+        library.npusim_copy_late.argtypes = [*[ctypes.c_void_p] * 2, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p]
     except (OSError, AttributeError) as error:
         where = os.environ.get("LD_LIBRARY_PATH", "")
         raise SetupError(

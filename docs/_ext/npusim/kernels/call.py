@@ -1,11 +1,13 @@
 """One operator call: its arguments on their way to the host, its results on their way back."""
 
+import os
 from typing import Any
 
 import torch
 import torch_npu
 from torch import Tensor
 
+from ..counters import COUNTS
 from ..library import runtime
 from .aliases import (
     HOST,
@@ -18,6 +20,7 @@ from .aliases import (
     same_layout,
 )
 
+HAZARDS = os.environ.get("NPUSIM_ASYNC") == "1"
 _settle = runtime().npusim_settle
 _error_message = runtime().aclGetRecentErrMsg
 # Reading the handle also drains torch_npu's task queue. torch.npu.current_stream() takes fifty times as long.
@@ -37,6 +40,18 @@ def settle(device: torch.device) -> int | None:
     if error := _settle(stream):
         raise RuntimeError(f"NPU function error, error code is {error}\n{_error_message().decode()}")
     return stream
+
+
+def synchronise(device: torch.device | None) -> None:
+    """Let the host wait for a device's current stream: late copies arrive."""
+    if HAZARDS and device is not None:
+        runtime().npusim_synchronise(settle(device))
+
+
+def count_wait(device: torch.device | None) -> None:
+    """The same, counted."""
+    COUNTS["sync"] += 1
+    synchronise(device)
 
 
 def is_dense(tensor: Tensor) -> bool:

@@ -1,17 +1,14 @@
 """Copies in every direction. They are behind casts, strided and broadcast writes, printing and moves."""
 
-import os
-
 import torch
 from torch import Tensor
 
 from ..counters import COUNTS, count_copy
 from ..library import runtime
-from .call import Call, settle
+from .call import HAZARDS, Call, count_wait, settle, synchronise
 from .host import below_autograd
 
-HAZARDS = os.environ.get("NPUSIM_ASYNC") == "1"
-_undelivered: list[tuple[Tensor, Tensor]] = []  # keeps the memory of late copies alive
+_on_their_way: list[Tensor] = []  # keeps the host memory of late copies alive
 
 
 @below_autograd
@@ -19,35 +16,56 @@ def copy_(target: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     """aten::copy_; torch_npu's own, between NPU tensors, runs CANN kernels."""
     call = Call()
     host_target, host_source = call.to_host(target), call.to_host(source)
-    _count(target, source, non_blocking)
     if source._is_zerotensor():
         host_target.zero_()
-    elif HAZARDS and non_blocking and target.device.type == "cpu" and target.is_contiguous():
-        _copy_late(target, source, host_source)
+    elif target.device == source.device or not target.numel():
+        host_target.copy_(host_source)
+    elif target.device.type == "cpu":
+        _copy_to_host(target, source, host_source, non_blocking)
+    elif source.device.type == "cpu":
+        _copy_to_device(target, source, host_target, non_blocking)
     else:
+        count_copy("peer", _bytes(target))
         host_target.copy_(host_source)
     return target
 
 
-def _count(target: Tensor, source: Tensor, non_blocking: bool) -> None:
-    if target.device == source.device or not target.numel():
+# Which copies are asynchronous follows from torch_npu's CopyKernelOpApi.cpp and CachingHostAllocator.cpp: those between
+# the device and pinned memory that need no change of layout on the host. For others it synchronises the stream.
+
+
+def _copy_to_host(target: Tensor, source: Tensor, host_source: Tensor, non_blocking: bool) -> None:
+    count_copy("d2h", _bytes(target))
+    if not (non_blocking and target.is_contiguous() and target.is_pinned()):
+        count_wait(source.device)
+    elif HAZARDS:
+        staged = torch.empty_like(target).copy_(host_source)
+        _copy_late(target, staged, source.device, to_host=True)
         return
-    n_bytes = target.numel() * target.element_size()
-    if target.device.type == "cpu":
-        count_copy("d2h", n_bytes)
-        COUNTS["sync"] += not non_blocking
-    else:
-        count_copy("h2d" if source.device.type == "cpu" else "peer", n_bytes)
+    target.copy_(host_source)
 
 
-def _copy_late(target: Tensor, source: Tensor, host_source: Tensor) -> None:
-    """Leave it to the runtime to deliver the copy when the program synchronises."""
+def _copy_to_device(target: Tensor, source: Tensor, host_target: Tensor, non_blocking: bool) -> None:
+    count_copy("h2d", _bytes(target))
+    if HAZARDS:
+        if not (non_blocking and source.is_contiguous() and source.shape == target.shape and source.is_pinned()):
+            synchronise(target.device)
+        elif target.is_contiguous() and target.dtype == source.dtype and not source.is_conj() and not source.is_neg():
+            _copy_late(target, source, target.device, to_host=False)
+            return
+    host_target.copy_(source)
+
+
+def _copy_late(target: Tensor, source: Tensor, device: torch.device, to_host: bool) -> None:
+    """Leave it to the runtime when the copy arrives."""
     if not runtime().npusim_late():
-        _undelivered.clear()
-    staged = torch.empty_like(target).copy_(host_source)
-    _undelivered.append((target, staged))
-    n_bytes = target.numel() * target.element_size()
-    runtime().npusim_copy_to_host(target.data_ptr(), staged.data_ptr(), n_bytes, settle(source.device))
+        _on_their_way.clear()
+    _on_their_way.append(target if to_host else source)
+    runtime().npusim_copy_late(target.data_ptr(), source.data_ptr(), _bytes(target), to_host, settle(device))
+
+
+def _bytes(tensor: Tensor) -> int:
+    return int(tensor.nbytes)
 
 
 def to_cpu(tensors: list[Tensor]) -> list[Tensor]:

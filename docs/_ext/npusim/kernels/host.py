@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..counters import COUNTS, count_copy
-from .call import Call
+from .call import Call, count_wait
 from .generators import host_stream
 from .tables import COPIES, INDEXING, MIXED_DEVICES
 
@@ -45,16 +45,16 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
 
     def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         COUNTS["ops"] += computes
-        if waits:
-            COUNTS["sync"] += 1
-        if indexing:
-            count_indices(args[1])
         call = Call()
         host_args = [call.to_host(value) for value in args]
         host_kwargs = {key: call.to_host(value) for key, value in kwargs.items()} if kwargs else kwargs
         if one_device:
             call.check_devices()
         device = call.asked or call.device
+        if waits:
+            count_wait(device)
+        if indexing:
+            count_indices(args[1], device)
         with host_stream(generator, device, host_args, host_kwargs) if random else _NO_STREAM:
             result = run_resizing(op, written, call, host_args, host_kwargs)
         if written:
@@ -99,7 +99,7 @@ def waits_for_values(op: torch._ops.OpOverload) -> bool:
     return not {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}.isdisjoint(op.tags)
 
 
-def count_indices(indices: list[Tensor | None]) -> None:
+def count_indices(indices: list[Tensor | None], device: torch.device | None) -> None:
     """Indices on the host are copied to the device; masks become positions, whose number the host waits for."""
     for index in indices:
         if index is None:
@@ -107,4 +107,4 @@ def count_indices(indices: list[Tensor | None]) -> None:
         if index.device.type == "cpu":
             count_copy("h2d", index.numel() * index.element_size())
         if index.dtype in (torch.bool, torch.uint8):
-            COUNTS["sync"] += 1
+            count_wait(device)

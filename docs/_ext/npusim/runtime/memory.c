@@ -1,7 +1,7 @@
 /* Device memory is host memory, accounted a device; pinned host memory likewise. */
 #include "npusim.h"
 
-enum { COPY_TO_HOST = 2, COPY_BY_ADDRESS = 4 }; /* aclrtMemcpyKind */
+enum { COPY_BY_ADDRESS = 4 }; /* aclrtMemcpyKind */
 enum { ALIGNMENT = 512 };                       /* bytes, as aclrtMalloc promises */
 
 typedef struct Block {
@@ -94,8 +94,10 @@ Error aclrtMallocHostWithCfg(void **address, uint64_t bytes, void *configuration
 static void finish_device(int device) {
     pthread_mutex_lock(&state_lock);
     for (Stream *stream = all_streams; stream; stream = stream->next)
-        if (stream->device == device)
+        if (stream->device == device) {
             stream_finish(stream, -1);
+            stream_deliver_to_device(stream, stream->issued);
+        }
     pthread_mutex_unlock(&state_lock);
 }
 
@@ -146,18 +148,12 @@ Error aclrtMemcpy(void *target, size_t room, const void *source, size_t bytes, i
     return OK;
 }
 
-static int goes_to_host(int kind, const void *target, const void *source) {
-    if (kind == COPY_BY_ADDRESS)
-        return memory_owner(source) >= 0 && memory_owner(target) < 0;
-    return kind == COPY_TO_HOST;
-}
-
 Error aclrtMemcpyAsync(void *target, size_t room, const void *source, size_t bytes, int kind, void *stream) {
     Error error = check_room(bytes, room);
     if (error)
         return error;
     count_copy(kind, target, source, bytes);
-    return copy_on_stream(target, source, bytes, goes_to_host(kind, target, source), stream);
+    return copy_on_stream(target, source, bytes, stream);
 }
 
 Error aclrtMemset(void *target, size_t room, int value, size_t bytes) {

@@ -15,8 +15,13 @@
  * garbage.
  *
  * Environment: NPUSIM_DEVICES (2); NPUSIM_TIMEOUT, seconds that a communication may wait (60); NPUSIM_SHM,
- * folder for messages between processes (/dev/shm); NPUSIM_ASYNC=1, delayed device-to-host copies;
- * NPUSIM_TRACE=1, a trace on stderr. */
+ * folder for messages between processes (/dev/shm); NPUSIM_ASYNC=1, late copies;
+ * NPUSIM_TRACE=1, a trace on stderr.
+ *
+ * Late copies. An asynchronous copy between pinned host memory and a device may happen at any time until
+ * something waits for it. With NPUSIM_ASYNC=1 it happens as late as that allows, and its target holds poison
+ * until then: a copy to the host when the host synchronises, a copy to a device when its stream, or one that
+ * waited for it, next does something. CANN copies ordinary host memory before it returns. */
 #ifndef NPUSIM_H
 #define NPUSIM_H
 
@@ -121,15 +126,17 @@ typedef struct Task {
     void *target;         /* COPY */
     const void *source;   /* COPY */
     size_t bytes;         /* COPY */
-    int late;             /* COPY: deliver at a synchronisation only */
+    enum { AT_ONCE, TO_HOST, TO_DEVICE } late; /* COPY */
 } Task;
 
-/* What a synchronisation must deliver: a delayed copy, or all that another stream owed up to a mark. */
+/* A late copy, or all that another stream owed up to a mark. */
 typedef struct Late {
     struct Late *next;
     uint64_t sequence;
     Mark *mark;
-    void *target, *staged;
+    void *target;
+    const void *source; /* to a device: read on delivery */
+    void *staged;       /* to the host: what was on the device */
     size_t bytes;
 } Late;
 
@@ -139,8 +146,8 @@ struct Stream {
     int id, device, has_worker, destroyed;
     Error error;
     Task *head, *tail;
-    Late *late, **late_end;
-    uint64_t issued, finished; /* sequence numbers */
+    Late *late;
+    uint64_t issued, finished, arrived; /* sequence numbers; arrived: of late copies to devices */
     Stream *next;
 };
 
@@ -154,7 +161,6 @@ Stream *stream_new(int device);
 Stream *stream_of(void *handle);
 Error stream_issue(Stream *stream, Task task);
 Error stream_finish(Stream *stream, double deadline);
-void stream_deliver(Stream *stream, uint64_t sequence);
 void mark_release(Mark *mark);
 int wait_for_change(double deadline);
 double deadline_after(int32_t ms);
@@ -167,8 +173,16 @@ double deadline_after(int32_t ms);
         locked_error;                      \
     })
 
-/* This one takes it. */
-Error copy_on_stream(void *target, const void *source, size_t bytes, int to_host, void *stream);
+/* ---- late.c, with state_lock held ---- */
+extern atomic_int late_to_device;
+
+void late_copy(Stream *stream, const Task *task);
+void late_wait(Stream *stream, const Task *task);
+void stream_deliver(Stream *stream, uint64_t sequence);           /* up to a task, since the host waits */
+void stream_deliver_to_device(Stream *stream, uint64_t sequence); /* what the device itself must see */
+
+/* ---- streams.c; takes state_lock ---- */
+Error copy_on_stream(void *target, const void *source, size_t bytes, void *stream);
 
 /* ---- memory.c ---- */
 enum { PINNED = -1, UNKNOWN = -2 };

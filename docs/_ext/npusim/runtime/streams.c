@@ -7,15 +7,11 @@ pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t state_changed;
 Stream *all_streams;
 static Stream *default_streams[MAX_DEVICES];
-static int stream_count, late_count;
-
-/* Bytes of a late copy's target until it is delivered: -15.6 in half precision, -2.7e7 in single. */
-enum { POISON = 0xCB };
+static int stream_count;
 
 Stream *stream_new(int device) {
     Stream *stream = calloc(1, sizeof *stream);
     stream->device = device;
-    stream->late_end = &stream->late;
     stream->id = ++stream_count;
     stream->next = all_streams;
     all_streams = stream;
@@ -48,34 +44,6 @@ int wait_for_change(double deadline) {
     return pthread_cond_timedwait(&state_changed, &state_lock, &time) != ETIMEDOUT;
 }
 
-static void late_add(Stream *stream, Late late) {
-    Late *entry = malloc(sizeof *entry);
-    *entry = late;
-    entry->next = NULL;
-    *stream->late_end = entry;
-    stream->late_end = &entry->next;
-    late_count++;
-}
-
-/* Hand over the stream's delayed copies up to a task, and those of the streams that it had waited for. */
-void stream_deliver(Stream *stream, uint64_t sequence) {
-    Late *late;
-    while ((late = stream->late) && late->sequence <= sequence) {
-        stream->late = late->next;
-        if (!stream->late)
-            stream->late_end = &stream->late;
-        late_count--;
-        if (late->mark) {
-            stream_deliver(late->mark->stream, late->mark->sequence);
-            mark_release(late->mark);
-        } else {
-            memcpy(late->target, late->staged, late->bytes);
-            free(late->staged);
-        }
-        free(late);
-    }
-}
-
 static void run_record(Stream *stream, Mark *mark) {
     mark->error = stream->error;
     mark->ms = now_ms();
@@ -89,25 +57,17 @@ static void run_wait(Stream *stream, Task *task) {
         wait_for_change(-1);
     if (mark->error && !stream->error)
         stream->error = mark->error;
-    if (settings.async && late_count) {
-        mark->references++;
-        late_add(stream, (Late){.mark = mark, .sequence = task->sequence});
-    }
+    late_wait(stream, task);
     mark_release(mark);
 }
 
 static void run_copy(Stream *stream, Task *task) {
     if (stream->error)
         return;
-    if (!task->late) {
+    if (task->late)
+        late_copy(stream, task);
+    else
         memcpy(task->target, task->source, task->bytes);
-        return;
-    }
-    void *staged = malloc(task->bytes + 1);
-    memcpy(staged, task->source, task->bytes);
-    late_add(
-        stream,
-        (Late){.target = task->target, .staged = staged, .bytes = task->bytes, .sequence = task->sequence});
 }
 
 /* Operations and callbacks wait for others: run them without the lock. */
@@ -128,6 +88,8 @@ static void run_unlocked(Stream *stream, Task *task) {
 }
 
 static void run(Stream *stream, Task *task) {
+    if (task->kind != RECORD && task->kind != WAIT)
+        stream_deliver_to_device(stream, task->sequence - 1);
     switch (task->kind) {
     case RECORD:
         run_record(stream, task->mark);
@@ -217,14 +179,18 @@ Error stream_finish(Stream *stream, double deadline) {
     return stream->error;
 }
 
-Error copy_on_stream(void *target, const void *source, size_t bytes, int to_host, void *stream) {
+/* CANN documents that a copy from or to host memory that is not pinned is done when it returns. */
+Error copy_on_stream(void *target, const void *source, size_t bytes, void *handle) {
     REQUIRE_ALIVE();
-    int late = settings.async && to_host;
-    if (late)
-        memset(target, POISON, bytes);
+    int to = memory_owner(target), from = memory_owner(source);
+    Task copy = {.kind = COPY, .target = target, .source = source, .bytes = bytes};
+    if (settings.async && bytes)
+        copy.late = to == PINNED && from >= 0 ? TO_HOST : to >= 0 && from == PINNED ? TO_DEVICE : AT_ONCE;
     pthread_mutex_lock(&state_lock);
-    Task copy = {.kind = COPY, .target = target, .source = source, .bytes = bytes, .late = late};
-    Error error = stream_issue(stream_of(stream), copy);
+    Stream *stream = stream_of(handle);
+    Error error = stream_issue(stream, copy);
+    if (!error && (to == UNKNOWN || from == UNKNOWN))
+        error = stream_finish(stream, -1);
     pthread_mutex_unlock(&state_lock);
     return error;
 }
@@ -233,19 +199,33 @@ Error copy_on_stream(void *target, const void *source, size_t bytes, int to_host
 
 /* Block until the work is done that this stream's next kernel depends on. */
 Error npusim_settle(void *handle) {
-    if (handle && !atomic_load(&((Stream *)handle)->busy))
+    if (handle && !atomic_load(&((Stream *)handle)->busy) && !atomic_load(&late_to_device))
         return OK;
     REQUIRE_ALIVE();
     pthread_mutex_lock(&state_lock);
-    Error error = stream_finish(stream_of(handle), -1);
+    Stream *stream = stream_of(handle);
+    Error error = stream_finish(stream, -1);
+    stream_deliver_to_device(stream, stream->issued);
     pthread_mutex_unlock(&state_lock);
     return error;
 }
 
-/* A non-blocking copy to the host, late if NPUSIM_ASYNC=1. */
-Error npusim_copy_to_host(void *target, const void *source, size_t bytes, void *stream) {
-    return copy_on_stream(target, source, bytes, 1, stream);
+/* The host waits for the stream. */
+Error npusim_synchronise(void *handle) {
+    REQUIRE_ALIVE();
+    pthread_mutex_lock(&state_lock);
+    Stream *stream = stream_of(handle);
+    Error error = stream_finish(stream, -1);
+    if (!error)
+        stream_deliver(stream, stream->issued);
+    pthread_mutex_unlock(&state_lock);
+    return error;
 }
 
-/* The number of copies that are not delivered yet. */
-int npusim_late(void) { return __atomic_load_n(&late_count, __ATOMIC_RELAXED); }
+/* A copy of the kernels between pinned memory and a device; the one to the host comes from a staged copy. */
+Error npusim_copy_late(void *target, const void *source, size_t bytes, int to_host, void *stream) {
+    REQUIRE_ALIVE();
+    Task copy = {.kind = COPY, .target = target, .source = source, .bytes = bytes};
+    copy.late = to_host ? TO_HOST : TO_DEVICE;
+    return LOCKED(stream_issue(stream_of(stream), copy));
+}
