@@ -52,7 +52,6 @@ class Device:
     versions: dict[str, str | None] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     preload: tuple[str, ...] = ()
-    hazards: bool = False
 
     @property
     def identity(self) -> dict[str, object]:
@@ -62,7 +61,6 @@ class Device:
             "name": self.name,
             "count": self.count,
             "versions": self.versions,
-            "hazards": self.hazards,
             "sources": npusim_sources() if self.kind == "simulated" else "",
         }
 
@@ -125,7 +123,7 @@ def check_simulator_versions() -> None:
 
 
 def simulated(versions: dict[str, str | None]) -> Device:
-    """The simulated Ascend runtime of npusim. NPUSIM_DEVICES and NPUSIM_ASYNC of this process are honoured."""
+    """The simulated Ascend runtime of npusim, with late copies; NPUSIM_DEVICES of this process is honoured."""
     if not find_spec("npusim"):
         raise DeviceError(
             "torch_npu is installed, but there is neither CANN with an NPU nor npusim. On hardware, "
@@ -134,13 +132,12 @@ def simulated(versions: dict[str, str | None]) -> Device:
     import npusim
 
     count = int(os.environ.get("NPUSIM_DEVICES", "2"))
-    hazards = os.environ.get("NPUSIM_ASYNC") == "1"
     try:
-        environment = npusim.environment(devices=count, hazards=hazards)
+        environment = npusim.environment(devices=count, hazards=True)
     except npusim.SetupError as error:
         raise DeviceError(str(error)) from None
     versions = {**versions, "cann": npusim.CANN_VERSION}
-    return Device("simulated", npusim.SOC_NAME, count, versions, environment, PRELOAD, hazards)
+    return Device("simulated", npusim.SOC_NAME, count, versions, environment, PRELOAD)
 
 
 @functools.cache
