@@ -71,6 +71,33 @@ def test_integers_are_uniform_draws_between_the_bounds(torch):
     assert torch.randint(1 << 40, (9,), device="npu").max().item() < 1 << 40
 
 
+def test_exponentials_are_logarithms_of_uniform_draws(torch):
+    # op-plugin, ExponentialKernelNpuOpApi.cpp: uniform_, neg_, add_(1), at most 1 - eps / 2, log_, mul_(-1 / lambd).
+    torch.npu.manual_seed(3)
+    draws = torch.rand(1000, device="npu").cpu()
+    torch.npu.manual_seed(3)
+    values = torch.empty(1000, device="npu").exponential_(2.0).cpu()
+    torch.testing.assert_close(values, -torch.log1p(-draws) / 2, rtol=1e-5, atol=1e-7)
+    assert values.min() > 0
+
+
+def test_integers_without_bounds_lie_below_the_bound_of_their_dtype(torch):
+    # op-plugin, RandomKernelNpuOpApi.cpp
+    torch.npu.manual_seed(3)
+    draws = torch.rand(1000, device="npu").cpu()
+    for dtype, bound in (
+        (torch.int32, 2**31 - 1),
+        (torch.uint8, 255),
+        (torch.float32, 2**24 + 1),
+        (torch.bfloat16, 257),
+    ):
+        torch.npu.manual_seed(3)
+        integers = torch.empty(1000, dtype=dtype, device="npu").random_().cpu()
+        assert torch.equal(integers, (draws * bound).floor().clamp(max=bound - 1).to(dtype)), dtype
+    mask = torch.empty(1000, dtype=torch.bool, device="npu").random_()
+    assert 400 < mask.sum().item() < 600
+
+
 def test_functions_move_the_offset_by_12(torch):
     weights = torch.ones(5, device="npu")
     generator = torch.npu.default_generators[0]
@@ -129,6 +156,7 @@ REFUSED = {
     "standard deviation": lambda x: x.normal_(std=-1),
     "bounds": lambda x: x.uniform_(2, 1),
     "bounds of integers": lambda x: x.random_(2, 1),
+    "rate": lambda x: x.exponential_(0.0),
 }
 
 

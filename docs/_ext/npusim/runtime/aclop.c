@@ -105,7 +105,8 @@ Error aclopCompileAndExecute(const char *name, int inputs, Description *const *i
                     "with TORCH_DEVICE_BACKEND_AUTOLOAD=0?",
                     name);
     int dtype = output[0]->dtype;
-    if (dtype < 0 || dtype >= DTYPES || !widths[dtype] || input[inputs - 1]->dtype != dtype)
+    if (dtype < 0 || dtype >= DTYPES || !widths[dtype] || input[inputs - 1]->dtype != dtype ||
+        !in[inputs - 1]->address)
         return unsupported(name);
 
     Pad *pad = calloc(1, sizeof *pad);
