@@ -17,13 +17,14 @@ __version__ = "0.1.0"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension: options, directives, collection of blocks, their execution, and the marks on pages."""
-    from livedoctest import cache, collect, directives, execute, publish, settings
+    from livedoctest import cache, collect, directives, downloads, execute, publish, settings
 
     settings.setup_settings(app)
     directives.setup_directives(app)
     collect.setup_collection(app)
     execute.setup_execution(app)
     publish.setup_marks(app)
+    downloads.setup_downloads(app)
     return {
         "version": __version__,
         "env_version": int(

@@ -1,0 +1,68 @@
+"""The scripts and notebooks of all pages, run on the device that the site was built for."""
+
+from __future__ import annotations
+
+import ast
+import os
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import notebooks
+import pytest
+
+from livedoctest.client import run
+from livedoctest.device import detect
+
+TESTS = Path(notebooks.__file__).parent
+SCRIPT = "import runpy\nrunpy.run_path({path!r}, run_name='__main__')\n"
+NOTEBOOK = "import sys\nsys.path.insert(1, {tests!r})\nimport notebooks\nnotebooks.run({path!r})\n"
+
+
+@pytest.fixture(scope="module")
+def folders(html: Path) -> dict[str, Path]:
+    """The downloads of each language."""
+    return {language: html / language / "_downloads" for language in ("en", "zh_CN")}
+
+
+@pytest.fixture(scope="module")
+def names(report: dict[str, Any]) -> list[str]:
+    """The pages with blocks."""
+    return [page["docname"] for page in report["pages"] if page["blocks"]]
+
+
+def test_every_page_has_them_in_both_languages_with_the_same_code(folders: dict[str, Path], names: list[str]) -> None:
+    for name in names:
+        trees = [ast.dump(ast.parse((folder / f"{name}.py").read_text("utf-8"))) for folder in folders.values()]
+        assert trees[0] == trees[1], name
+        for folder in folders.values():
+            nbformat.validate(nbformat.read(folder / f"{name}.ipynb", as_version=4))
+
+
+def test_they_run(folders: dict[str, Path], names: list[str], report: dict[str, Any]) -> None:
+    device = detect(report["device"]["kind"])
+    jobs = [
+        {"docname": path.name, "blocks": [block(code.format(path=str(path), tests=str(TESTS)))]}
+        for name in names
+        for path, code in ((folders["en"] / f"{name}.py", SCRIPT), (folders["en"] / f"{name}.ipynb", NOTEBOOK))
+    ]
+    parallel = 1 if device.kind == "hardware" else os.cpu_count() or 1
+    environment = {**device.environment, "PATH": os.environ["PATH"]}
+    failed, ran = {}, 0
+    for event in run(jobs, env=environment, preload=list(device.preload), parallel=parallel):
+        if "result" in event:
+            ran += 1
+            result = event["result"]
+            problem = result["fault"] or next(
+                (unit["exception"] for unit in result["units"] if unit["exception"]), None
+            )
+            if problem:
+                failed[event["docname"]] = problem.get("traceback") or problem["text"]
+    assert ran == len(jobs)
+    assert not failed, "\n\n".join(f"{name}: {text}" for name, text in failed.items())
+
+
+def block(code: str) -> dict[str, Any]:
+    """A block as the runner takes it."""
+    unit = {"mode": "exec", "code": code, "line": 1, "name": ""}
+    return {"kind": "testcode", "source": "download", "timeout": 300.0, "count": False, "units": [unit]}
