@@ -17,10 +17,11 @@ __version__ = "0.1.0"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension: options, directives, collection of blocks, their execution, and the marks on pages."""
-    from livedoctest import cache, collect, directives, downloads, execute, publish, settings
+    from livedoctest import cache, collect, directives, downloads, execute, gallery, publish, settings
 
     settings.setup_settings(app)
     directives.setup_directives(app)
+    gallery.setup_gallery(app)
     collect.setup_collection(app)
     execute.setup_execution(app)
     publish.setup_marks(app)

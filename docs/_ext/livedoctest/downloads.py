@@ -16,6 +16,7 @@ from sphinx.util.osutil import relative_uri
 from livedoctest.block import Block
 from livedoctest.cells import Cell, Reader
 from livedoctest.execute import Verification
+from livedoctest.gallery import script_of
 from livedoctest.messages import skip_words, translate
 from livedoctest.outcome import Outcome
 from livedoctest.program import DISPLAY, Piece
@@ -109,6 +110,8 @@ def offer(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     verification: Verification | None = getattr(app, "livedoctest", None)
     title = next(iter(doctree.findall(nodes.title)), None)
     if app.builder.name not in BUILDERS or verification is None or not verification.outcomes.get(docname) or not title:
+        return
+    if script_of(app.env, docname):  # sphinx-gallery has links of its own
         return
     language = app.config.language
     _ = translate(language)

@@ -12,13 +12,16 @@ from livedoctest.edit import Edit, RefusedError
 from livedoctest.fence import Fence, fence_of, longest_run
 from livedoctest.rewrite import TRAILING
 
+MARGIN = (
+    " \t>#"  # what may stand before text: indentation, quotes, and in the script of a gallery the marks of comments
+)
 PROMPTS = {"doctest": ">>> ", "testconsole": "$ "}
 MOST = 1_000_000  # pairs of rows that are compared to find those that can stay
 
 
 @dataclass(frozen=True)
 class Span:
-    """Rows from `start` to before `end`, each behind `prefix`: the indentation of a list, `> ` of a quote."""
+    """Rows from `start` to before `end`, each behind `prefix`: the indentation of a list, `> ` of a quote, `# `."""
 
     start: int
     end: int
@@ -71,7 +74,7 @@ def prefix_before(rows: Sequence[str], at: int, text: str) -> str:
     """What stands before a text in its row."""
     row, wanted = (rows[at] if 0 <= at < len(rows) else "").rstrip(), text.rstrip()
     prefix = row[: len(row) - len(wanted)]
-    if not row.endswith(wanted) or prefix.strip(" \t>"):
+    if not row.endswith(wanted) or prefix.strip(MARGIN):
         raise misplaced(at)
     return prefix
 
@@ -100,7 +103,7 @@ def needs_blank(rows: Sequence[str], at: int, first: str) -> bool:
 def removal(rows: Sequence[str], name: str, line: int) -> Edit:
     """Takes a directive with its content, which includes a line, out of the page, and one blank row above it."""
     start, end = extent(rows, name, line)
-    if not rows[start - 1].strip(" \t>"):
+    if not rows[start - 1].strip(MARGIN):
         start -= 1
     return Edit(start, end, ())
 
@@ -113,14 +116,14 @@ def extent(rows: Sequence[str], name: str, line: int) -> tuple[int, int]:
         if fence.closer is None:
             raise unclosed(fence)
         return fence.opener, fence.closer + 1
-    opener = re.compile(rf"(?P<indent>[\s>]*)\.\. {name}::", re.IGNORECASE)
+    opener = re.compile(rf"(?P<indent>[\s>#]*)\.\. {name}::", re.IGNORECASE)
     start = next((number for number in range(min(at, len(rows) - 1), -1, -1) if opener.match(rows[number])), None)
     match = opener.match(rows[start]) if start is not None else None
     if start is None or match is None:
         raise misplaced(at)
     end = start + 1
     for number in range(start + 1, len(rows)):
-        if rows[number].strip():
+        if rows[number].strip(MARGIN):
             if not rows[number].startswith(match["indent"] + " "):
                 break
             end = number + 1
@@ -134,6 +137,8 @@ def unclosed(fence: Fence) -> RefusedError:
 
 def new_output(rows: Sequence[str], block: Block, new: Sequence[str]) -> Edit:
     """A testoutput below a testcode that has none, with the same fence and behind the same prefix."""
+    if block.source.endswith(".py"):
+        return new_cell(block, new)
     fence = fence_of(rows, block.line - 1, "testcode")
     if fence is None:
         shown = "\n".join(f"       {row}" for row in new)
@@ -147,6 +152,12 @@ def new_output(rows: Sequence[str], block: Block, new: Sequence[str]) -> Edit:
     blank = [""] if needs_blank([opener], 1, new[0]) else []
     text = ["", opener, *blank, *new, marks]
     return Edit(fence.closer + 1, fence.closer + 1, Span(0, 0, prefix).written(text))
+
+
+def new_cell(block: Block, new: Sequence[str]) -> Edit:
+    """A testoutput in a text cell of its own, below the code that needs it in the script of a gallery."""
+    at = block.line - 1 + len(block.code.rstrip("\n").split("\n"))
+    return Edit(at, at, ("", "# %%", "# .. testoutput::", "#", *Span(0, 0, "#    ").written(new)))
 
 
 def with_blank(rows: Sequence[str], span: Span, new: list[str]) -> list[str]:

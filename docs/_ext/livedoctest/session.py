@@ -21,6 +21,7 @@ from livedoctest.block import Page
 from livedoctest.collect import pages_of
 from livedoctest.directives import MARK
 from livedoctest.execute import Verification
+from livedoctest.gallery import docname_of_script
 
 FIRST, LAST = 1, 999  # priorities: before and after what other extensions do at the same event
 
@@ -115,7 +116,8 @@ def prose(node: nodes.Node) -> Iterator[str]:
 
 def docname_of(env: BuildEnvironment, name: str) -> str:
     """The docname that a user means, who may give the path of the page's file."""
-    by_path = env.path2doc(Path(name).resolve())
+    path = Path(name).resolve()
+    by_path = docname_of_script(env, path) or env.path2doc(path)
     for docname in (name, by_path):
         if docname in env.found_docs:
             return docname
