@@ -50,6 +50,7 @@ extensions = [
     "sphinx.ext.extlinks",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_ext", "_records", "_static", "_templates", "_tutorials", "locale"]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "substitution"]
@@ -65,7 +66,20 @@ gettext_location = False  # a moved paragraph is no change for translators
 # Pages start Python anew and several ranks at once: on a loaded machine that takes longer than the usual minute.
 livedoctest_timeout = 180.0
 livedoctest_report = str(ROOT / "build" / "verification.json")
+livedoctest_records = "docs/_records"  # written by `nox -s verify` on live hardware
 livedoctest_cache = str(ROOT / "build" / "livedoctest")  # both languages share the results
+
+# livedoctest runs and checks the scripts; sphinx-gallery only makes pages of them.
+sphinx_gallery_conf = {
+    "examples_dirs": "_tutorials",
+    "gallery_dirs": "tutorials",
+    "plot_gallery": False,
+    "image_scrapers": (),
+    "reset_modules": (),
+    "write_computation_times": False,
+    "download_all_examples": False,
+    "show_signature": False,
+}
 
 # -- Links to the API references -------------------------------------------------------------------------
 # No inventory can be fetched while building, so each role is a pattern: {td}`TensorDict`, {td-method}`lock_`,

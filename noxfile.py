@@ -69,6 +69,12 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session(requires=["environment"], venv_backend="none", default=False)
+def verify(session: nox.Session) -> None:
+    """Verify on a live NPU and keep the records that the site shows: `nox -s verify -- features/locking`, or all."""
+    python(session, "-m", "livedoctest", "record", "-c", ".", "docs", *session.posargs)
+
+
+@nox.session(requires=["environment"], venv_backend="none", default=False)
 def accept(session: nox.Session) -> None:
     """Write the outputs that blocks really give into the pages: `nox -s accept -- features/locking`, or all pages."""
     python(session, "-m", "livedoctest", "accept", "-c", ".", "docs", *session.posargs)

@@ -11,8 +11,9 @@ from sphinx.application import Sphinx
 def describe_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Describe a page by its first paragraph, which is translated, unlike front matter."""
-    paragraph = doctree and next(iter(doctree.findall(nodes.paragraph)), None)
+    """Describe a page by its first paragraph below a title, which is translated, unlike front matter."""
+    section = doctree and next(iter(doctree.findall(nodes.section)), None)
+    paragraph = section and next(iter(section.findall(nodes.paragraph)), None)
     if paragraph:
         context["description"] = paragraph.astext().replace("\n", " ")
 

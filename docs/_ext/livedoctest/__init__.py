@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension: options, directives, collection of blocks, their execution, and the marks on pages."""
-    from livedoctest import cache, collect, directives, downloads, execute, gallery, publish, settings
+    from livedoctest import cache, collect, directives, downloads, execute, gallery, overview, publish, settings
 
     settings.setup_settings(app)
     directives.setup_directives(app)
@@ -25,6 +25,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     collect.setup_collection(app)
     execute.setup_execution(app)
     publish.setup_marks(app)
+    overview.setup_overview(app)
     downloads.setup_downloads(app)
     return {
         "version": __version__,

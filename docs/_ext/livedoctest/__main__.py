@@ -1,4 +1,4 @@
-"""`python -m livedoctest verify|accept SRC [docname …]`: check pages, or take over what they print, without a build."""
+"""`python -m livedoctest verify|accept|record SRC [docname …]`: work on the blocks of pages without a build."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import Path
 from sphinx.errors import SphinxError
 from sphinx.util.console import color_terminal, nocolor
 
+from livedoctest import records
 from livedoctest.accept import Change, accept
+from livedoctest.execute import Verification
 from livedoctest.report import page_lines
 from livedoctest.session import Session, session
 
@@ -27,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     for name, help in (
         ("verify", "run the blocks of pages and compare their outputs; write nothing"),
         ("accept", "do the same, then write the outputs that differ into the sources"),
+        ("record", "verify on live hardware, and keep what ran there in the folder livedoctest_records"),
     ):
         command = commands.add_parser(name, help=help, description=help, epilog=EPILOG)
         command.add_argument("source", metavar="SRC", type=Path, help="folder of the pages")
@@ -55,9 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not color_terminal():
         nocolor()
     configuration = options.conf_dir or options.source
+    define = dict(options.define)
+    if options.command == "record":
+        define["livedoctest_device"] = "hardware"
     try:
-        with session(options.source, configuration, options.names, dict(options.define), sys.stderr) as made:
-            return verify(made) if options.command == "verify" else accept_outputs(made)
+        with session(options.source, configuration, options.names, define, sys.stderr) as made:
+            return {"verify": verify, "accept": accept_outputs, "record": write_records}[options.command](made)
     except KeyboardInterrupt:
         print("livedoctest: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -98,6 +104,22 @@ def accept_outputs(made: Session) -> int:
     if not changes:
         print("Nothing to accept: every block that runs here passes.")
     return FAILED if any(change.refusals for change in changes) else 0
+
+
+def write_records(made: Session) -> int:
+    """Verify, and write the record of each page that has no failed block."""
+    folder = records.folder_of(made.app)
+    if folder is None:
+        return unable("livedoctest_records is not set: name the folder of the records in conf.py.")
+    status = verify(made)
+    verification: Verification = made.app.livedoctest  # type: ignore[attr-defined]
+    for name, page in sorted(verification.pages.items()):
+        outcomes = verification.outcomes[name]
+        if any(each.status == "passed" for each in outcomes) and not any(each.status == "failed" for each in outcomes):
+            new = records.record(page, outcomes, verification.runs[name], verification.device)
+            words = "recorded" if records.write(folder, name, new) else "recorded before"
+            print(f"{name}: {words} for {new.device}")
+    return status
 
 
 def shown_path(change: Change) -> str:

@@ -9,14 +9,17 @@ from pathlib import Path
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Write `content` to `path`, which exists; its mode stays. Whatever ends this midway leaves the old file."""
+    """Write `content` to `path`; its mode stays. Whatever ends this midway leaves the old file, or none."""
     descriptor, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(descriptor)
-        shutil.copymode(path, fresh)
+        if path.exists():
+            shutil.copymode(path, fresh)
+        else:
+            Path(fresh).chmod(0o644)
         os.replace(fresh, path)
     except BaseException:
         Path(fresh).unlink(missing_ok=True)

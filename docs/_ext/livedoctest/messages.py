@@ -12,10 +12,11 @@ from pathlib import Path
 
 from babel.messages.pofile import read_po
 
-from livedoctest.block import Block
+from livedoctest.block import Block, Page
 from livedoctest.cache import Run
 from livedoctest.device import Device
 from livedoctest.outcome import Outcome
+from livedoctest.records import Record
 
 CATALOGS = Path(__file__).parent / "locale"
 SIGNS = {"passed": "✓", "failed": "✗", "skipped": "○"}
@@ -27,6 +28,7 @@ MOVES = {
     "fallback": "operators that fell back to the CPU",
     "sync": "synchronisations",
 }
+NAMES = {"torch": "torch", "torch_npu": "torch_npu", "tensordict": "tensordict", "cann": "CANN", "python": "Python"}
 
 
 @functools.cache
@@ -116,17 +118,44 @@ def page_foot(outcomes: list[Outcome], device: Device, run: Run, language: str) 
     )
 
 
+def record_lines(found: list[Record], page: Page, language: str) -> str:
+    """A line for each record of the page, below its foot, as HTML."""
+    _ = translate(language)
+    lines = []
+    for each in found:
+        text = _("Live hardware: {device}, {date}, {passed} of {total} code blocks verified.").format(
+            device=each.device, date=each.date, passed=each.passed, total=len(each.blocks)
+        )
+        if each.stale(page):
+            text = _("{one} {other}").format(one=text, other=_("The code of this page has changed since."))
+        versions = ((NAMES[name], each.versions[name]) for name in NAMES if each.versions.get(name))
+        words = " · ".join(f"{name} {version}" for name, version in versions)
+        state = "stale" if each.stale(page) else "current"
+        lines.append(f'<p class="livedoctest-record livedoctest-record-{state}">{escape(text)} {escape(words)}</p>\n')
+    return "".join(lines)
+
+
+def record_cell(found: Record | None, page: Page, language: str) -> str:
+    """What the overview says of a page on a device."""
+    _ = translate(language)
+    if found is None:
+        return "—"
+    words = _("{passed} of {total}, {date}").format(passed=found.passed, total=len(found.blocks), date=found.date)
+    return f"{words} {_('(before the code changed)')}" if found.stale(page) else words
+
+
+def counts_words(outcomes: list[Outcome], language: str) -> str:
+    """How many blocks were verified, and how many were not."""
+    _ = translate(language)
+    texts = {"passed": _("{count} verified"), "failed": _("{count} failed"), "skipped": _("{count} not run here")}
+    counts = {status: sum(each.status == status for each in outcomes) for status in texts}
+    return _(", ").join(texts[status].format(count=count) for status, count in counts.items() if count)
+
+
 def shown_versions(device: Device, language: str) -> list[tuple[str, str]]:
     """The versions that matter to readers, in a fixed order. A simulated CANN is called so."""
-    names = {
-        "torch": "torch",
-        "torch_npu": "torch_npu",
-        "tensordict": "tensordict",
-        "cann": "CANN",
-        "python": "Python",
-    }
-    found = [(name, version) for name in names if (version := device.versions.get(name))]
+    found = [(name, version) for name in NAMES if (version := device.versions.get(name))]
     if device.kind == "simulated":
         simulated = translate(language)("{version} (simulated)")
         found = [(name, simulated.format(version=version) if name == "cann" else version) for name, version in found]
-    return [(names[name], version) for name, version in found]
+    return [(NAMES[name], version) for name, version in found]

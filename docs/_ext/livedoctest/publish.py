@@ -9,11 +9,12 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
+from livedoctest import records
 from livedoctest.block import Block
 from livedoctest.collect import BLOCK, ROLE
 from livedoctest.execute import Verification
 from livedoctest.highlight import PROMPTS, transcript
-from livedoctest.messages import block_mark, page_foot
+from livedoctest.messages import block_mark, page_foot, record_lines
 from livedoctest.outcome import Outcome
 from livedoctest.prompts import without_options
 
@@ -46,7 +47,7 @@ def publish(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for name, end in page_ends(doctree, docname).items():
         if verification.outcomes.get(name):
             foot = page_foot(verification.outcomes[name], verification.device, verification.runs[name], language)
-            end.append(live_mark(html=foot))
+            end.append(live_mark(html=foot + record_lines(records.load(app, name), verification.pages[name], language)))
 
 
 def page_ends(doctree: nodes.document, docname: str) -> dict[str, nodes.Element]:

@@ -30,6 +30,9 @@ class Settings:
         "Path of the JSON report; by default `verification.json` in the output folder.",
     )
     cache: str | None = option(None, (str, type(None)), "Folder of the stored results; by default beside the doctrees.")
+    records: str | None = option(
+        None, (str, type(None)), "Folder of the records of runs on live hardware, relative to conf.py; none by default."
+    )
     files: tuple[str, ...] = option(
         (), (list, tuple), "Further files whose contents the results depend on, relative to conf.py."
     )

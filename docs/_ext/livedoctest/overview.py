@@ -1,0 +1,140 @@
+"""The overview of a site: the facts of this run, and which page was verified on which device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+from livedoctest import records
+from livedoctest.execute import Verification
+from livedoctest.messages import counts_words, device_label, record_cell, shown_versions, translate
+from livedoctest.records import Record
+
+AFTER_RUN = 600  # priority: the outcomes are known
+
+
+class verification_overview(nodes.General, nodes.Element):  # noqa: N801  docutils dispatches on class names
+    """Where the overview goes."""
+
+
+class OverviewDirective(SphinxDirective):
+    """`{livedoctest-overview}`: the facts of the run, and the matrix of pages and devices."""
+
+    def run(self) -> list[nodes.Node]:
+        """Only a place: what stands there is known when all blocks have run."""
+        overviews(self.env).add(self.env.docname)
+        return [verification_overview()]
+
+
+def overviews(env: BuildEnvironment) -> set[str]:
+    """The pages that show the overview."""
+    if not hasattr(env, "livedoctest_overviews"):
+        env.livedoctest_overviews = set()  # type: ignore[attr-defined]
+    found: set[str] = env.livedoctest_overviews  # type: ignore[attr-defined]
+    return found
+
+
+def purge(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    """Forget a page that is read anew or gone."""
+    overviews(env).discard(docname)
+
+
+def merge(app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEnvironment) -> None:
+    """Take over what another reading process found."""
+    overviews(env).update(overviews(other) & docnames)
+
+
+def changed(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """The pages to be written again because of records, and those with an overview that says something new."""
+    verification: Verification | None = getattr(app, "livedoctest", None)
+    if verification is None:
+        return []
+    kept = records.load_all(app, verification.pages)
+    found = {name: repr(kept[name]) for name in verification.pages}
+    facts = repr([list(rows(app, verification, kept)), verification.device.identity])
+    now = {(str(app.outdir), name): text for name, text in found.items()}
+    now.update({(str(app.outdir), name): facts for name in overviews(env) & env.found_docs})
+    shown = getattr(env, "livedoctest_records", {})
+    env.livedoctest_records = {**shown, **now}  # type: ignore[attr-defined]
+    return [name for (_, name), text in now.items() if shown.get((str(app.outdir), name)) != text]
+
+
+def rows(app: Sphinx, verification: Verification, kept: dict[str, list[Record]]) -> Iterator[tuple[str, list[str]]]:
+    """For each page with blocks its cells: this build, then each device that has records."""
+    language = app.config.language
+    for name in sorted(verification.pages):
+        if outcomes := verification.outcomes[name]:
+            found = {each.device: each for each in kept[name]}
+            cells = [record_cell(found.get(each), verification.pages[name], language) for each in devices(kept)]
+            yield name, [counts_words(outcomes, language), *cells]
+
+
+def devices(kept: dict[str, list[Record]]) -> list[str]:
+    """The devices that any page has a record of."""
+    return sorted({each.device for found in kept.values() for each in found})
+
+
+def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Put the overview into its place."""
+    verification: Verification | None = getattr(app, "livedoctest", None)
+    for place in list(doctree.findall(verification_overview)):
+        place.replace_self(overview(app, verification, docname) if verification else [])
+
+
+def overview(app: Sphinx, verification: Verification, docname: str) -> list[nodes.Node]:
+    """Facts, and the matrix."""
+    language = app.config.language
+    _ = translate(language)
+    kept = records.load_all(app, verification.pages)
+    matrix = list(rows(app, verification, kept))
+    outcomes = [each for page in verification.outcomes.values() for each in page]
+    started = min((verification.runs[name].started for name, _cells in matrix), default="")
+    facts = [
+        (_("Device"), device_label(verification.device, language)),
+        *shown_versions(verification.device, language),
+        (_("Date"), started[:10]),
+        (_("Code blocks"), counts_words(outcomes, language)),
+    ]
+    recorded = [_("{device}, live hardware").format(device=name) for name in devices(kept)]
+    pages = [[page_link(app, docname, name), *map(nodes.Text, cells)] for name, cells in matrix]
+    head: list[nodes.Node] = [nodes.Text(text) for text in (_("Page"), _("This build"), *recorded)]
+    return [
+        table([], [[nodes.Text(name), nodes.Text(value)] for name, value in facts]),
+        table([head], pages),
+    ]
+
+
+def page_link(app: Sphinx, docname: str, name: str) -> nodes.Node:
+    """A link to a page, by its title."""
+    title = app.env.titles[name].astext()
+    uri = app.builder.get_relative_uri(docname, name)
+    return nodes.reference(title, title, internal=True, refuri=uri)
+
+
+def table(head: list[list[nodes.Node]], body: list[list[nodes.Node]]) -> nodes.table:
+    """A table of inline nodes."""
+    widths = [max(len(cell.astext()) for cell in column) for column in zip(*head, *body, strict=True)]
+    group = nodes.tgroup(cols=len(widths))
+    group += [nodes.colspec(colwidth=width) for width in widths]
+    for kind, rows in ((nodes.thead, head), (nodes.tbody, body)):
+        if rows:
+            part = kind()
+            for row in rows:
+                entries = [nodes.entry("", nodes.paragraph("", "", cell)) for cell in row]
+                part.append(nodes.row("", *entries))
+            group += part
+    return nodes.table("", group, classes=["livedoctest-overview"])
+
+
+def setup_overview(app: Sphinx) -> None:
+    """Register the directive and what fills it."""
+    app.add_node(verification_overview)
+    app.add_directive("livedoctest-overview", OverviewDirective)
+    app.connect("env-purge-doc", purge)
+    app.connect("env-merge-info", merge)
+    app.connect("env-updated", changed, AFTER_RUN)
+    app.connect("doctree-resolved", resolve)
