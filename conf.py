@@ -73,6 +73,7 @@ livedoctest_cache = str(ROOT / "build" / "livedoctest")  # both languages share 
 sphinx_gallery_conf = {
     "examples_dirs": "_tutorials",
     "gallery_dirs": "tutorials",
+    "copyfile_regex": r"index\.rst",  # written by hand: that of sphinx-gallery has raw HTML, which is never translated
     "plot_gallery": False,
     "image_scrapers": (),
     "reset_modules": (),
