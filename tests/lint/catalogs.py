@@ -22,6 +22,7 @@ from myst_parser.parsers.mdit import create_md_parser
 
 PARSER = create_md_parser(MdParserConfig(enable_extensions={"attrs_inline", "substitution"}), DocutilsRenderer)
 SPOKEN = {"text", "softbreak", "code_inline", "myst_role"}
+SCRIPT_ROLE = re.compile(r":[\w-]+:$")  # of reStructuredText, which Markdown takes for text before code
 TYPOGRAPHY = {
     "no space between Chinese and Latin": r"[\u4e00-\u9fff][A-Za-z0-9]\w*|[A-Za-z0-9][\u4e00-\u9fff]\w*",
     "half-width punctuation": r"[\u4e00-\u9fff] ?[,;:?!]",
@@ -75,7 +76,8 @@ def check_entry(entry: polib.POEntry) -> Iterator[str]:
 
 def typography(translation: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Where Chinese text is not set as the guide sets it, which its contributing page explains."""
-    prose = "".join(token.content for token in flatten(PARSER.parse(translation, {})) if token.type in SPOKEN)
+    tokens = [token for token in flatten(PARSER.parse(translation, {})) if token.type in SPOKEN]
+    prose = "".join(SCRIPT_ROLE.sub("", token.content) for token in tokens)
     for fault, pattern in TYPOGRAPHY.items():
         yield from ((fault, match) for match in re.finditer(pattern, prose))
 
@@ -89,14 +91,16 @@ def compare_texts(template: polib.POFile, catalog: polib.POFile) -> Iterator[str
 
 
 def markup(text: str) -> Iterator[str]:
-    """What a Markdown text consists of besides words: code, roles, links, emphasis, lists."""
+    """What a Markdown text consists of besides words: code, roles, links, emphasis, lists; also roles of a script."""
+    before = ""
     for token in flatten(PARSER.parse(text, {})):
+        role_of_script, before = SCRIPT_ROLE.search(before), token.content
         if token.type in PLAIN or token.nesting < 0:
             continue
         if token.type == "myst_role":
             yield f"{{{token.meta['name']}}}`{role_target(token.content)}`"
         elif token.type == "code_inline":
-            yield f"`{token.content}`"
+            yield f"`{role_target(token.content) if role_of_script else token.content}`"
         else:
             yield " ".join([token.type, *(str(token.attrs[name]) for name in ("href", "src") if name in token.attrs)])
 

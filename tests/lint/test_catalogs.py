@@ -29,6 +29,7 @@ def entry(source: str, translation: str, comment: str = "") -> str:
         ("Lock it", "锁定"),
         ("Call `set` and `get`.", "先 `get` 再 `set`。"),
         ("See {doc}`the page <lock>`.", "参见 {doc}`锁定 <lock>`。"),
+        ("See :doc:`the page <lock>`.", "参见 :doc:`锁定 <lock>`。"),
         ("A [link](https://example.org) and *stress*.", "一个 [链接](https://example.org) 和 *重点*。"),
     ],
 )
@@ -43,6 +44,7 @@ def test_a_good_translation_passes(tmp_path: Path, source: str, translation: str
         ("Call `set`.", "调用 set。", "markup is only in the source: `set`"),
         ("Call set.", "调用 `set`。", "markup is only in the translation: `set`"),
         ("See {doc}`lock`.", "参见锁定。", "markup is only in the source: {doc}`lock`"),
+        ("See :doc:`a <lock>`.", "参见 :doc:`甲 <other>`。", "markup is only in the source: `lock`"),
         (
             "[A](https://a.org)",
             "[甲](https://b.org)",
