@@ -17,7 +17,18 @@ __version__ = "0.1.0"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension: options, directives, collection of blocks, their execution, and the marks on pages."""
-    from livedoctest import cache, collect, directives, downloads, execute, gallery, overview, publish, settings
+    from livedoctest import (
+        cache,
+        collect,
+        directives,
+        downloads,
+        execute,
+        gallery,
+        overview,
+        publish,
+        reference,
+        settings,
+    )
 
     settings.setup_settings(app)
     directives.setup_directives(app)
@@ -27,6 +38,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     publish.setup_marks(app)
     overview.setup_overview(app)
     downloads.setup_downloads(app)
+    reference.setup_reference(app)
     return {
         "version": __version__,
         "env_version": int(

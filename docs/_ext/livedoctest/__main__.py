@@ -19,6 +19,11 @@ from livedoctest.report import page_lines
 from livedoctest.session import Session, session
 
 FAILED, UNABLE, INTERRUPTED = 1, 2, 130
+COMMANDS = {
+    "verify": "run the blocks of pages and compare their outputs; write nothing",
+    "accept": "verify, then write the outputs that differ into the sources",
+    "record": "verify on live hardware, and keep what ran there in the folder `livedoctest_records`",
+}
 EPILOG = "Exit status: 0 all is well, 1 a block failed or an output was refused, 2 nothing could be run."
 
 
@@ -26,11 +31,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser("python -m livedoctest", description=__doc__, epilog=EPILOG)
     commands = made.add_subparsers(dest="command", required=True)
-    for name, help in (
-        ("verify", "run the blocks of pages and compare their outputs; write nothing"),
-        ("accept", "do the same, then write the outputs that differ into the sources"),
-        ("record", "verify on live hardware, and keep what ran there in the folder livedoctest_records"),
-    ):
+    for name, help in COMMANDS.items():
         command = commands.add_parser(name, help=help, description=help, epilog=EPILOG)
         command.add_argument("source", metavar="SRC", type=Path, help="folder of the pages")
         command.add_argument("names", metavar="docname", nargs="*", help="a page, or its file; all, if none is named")

@@ -36,7 +36,8 @@ def advice(
 
     def words(block: Block, failure: Failure) -> str:
         if reason := refused.get((block.source, failure.line)):
-            return f"not possible: {reason.removeprefix(failure.what.partition(chr(10))[0]).lstrip('; ')}"
+            cause = reason.removeprefix(failure.what.partition("\n")[0]).lstrip("; ")
+            return f"not possible: {cause or 'it has to run to its end first'}"
         others = sorted(line for source, line in refused if source == block.source)
         return f"{command}\n(once line {others[0]} is mended, which cannot be accepted)" if others else command
 

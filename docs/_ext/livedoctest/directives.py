@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives as convert
+from pygments.lexers import find_lexer_class_for_filename
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -17,7 +18,6 @@ LANGUAGES = {
     "testsetup": "python",
     "testcleanup": "python",
     "testconsole": "console",
-    "testfile": "python",
 }
 SHARED = {
     "skipif": convert.unchanged_required,
@@ -57,7 +57,7 @@ class BlockDirective(SphinxDirective):
         text, kind = "\n".join(self.content), self.name.lower()  # names of directives have no case
         shown = not (self.hidden or "hide" in self.options)
         node: nodes.Element = nodes.literal_block(text, text) if shown else nodes.comment(text, text)
-        node["language"] = LANGUAGES.get(kind, "none")
+        node["language"] = file_language(self.arguments[0]) if kind == "testfile" else LANGUAGES.get(kind, "none")
         node["translatable"] = False  # code is one for all languages
         node[MARK] = {
             "kind": kind,
@@ -79,6 +79,12 @@ class BlockDirective(SphinxDirective):
         paragraph = nodes.paragraph(text, "", *inline, classes=["livedoctest-reason"])
         self.set_source_info(paragraph)
         return [paragraph, *messages]
+
+
+def file_language(name: str) -> str:
+    """The language of a file, by its name."""
+    lexer = find_lexer_class_for_filename(name)
+    return lexer.aliases[0] if lexer and lexer.aliases else "none"
 
 
 class Doctest(BlockDirective):

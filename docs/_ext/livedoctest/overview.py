@@ -13,6 +13,7 @@ from livedoctest import records
 from livedoctest.execute import Verification
 from livedoctest.messages import counts_words, device_label, record_cell, shown_versions, translate
 from livedoctest.records import Record
+from livedoctest.table import table
 
 AFTER_RUN = 600  # priority: the outcomes are known
 
@@ -113,21 +114,6 @@ def page_link(app: Sphinx, docname: str, name: str) -> nodes.Node:
     title = app.env.titles[name].astext()
     uri = app.builder.get_relative_uri(docname, name)
     return nodes.reference(title, title, internal=True, refuri=uri)
-
-
-def table(head: list[list[nodes.Node]], body: list[list[nodes.Node]]) -> nodes.table:
-    """A table of inline nodes."""
-    widths = [max(len(cell.astext()) for cell in column) for column in zip(*head, *body, strict=True)]
-    group = nodes.tgroup(cols=len(widths))
-    group += [nodes.colspec(colwidth=width) for width in widths]
-    for kind, rows in ((nodes.thead, head), (nodes.tbody, body)):
-        if rows:
-            part = kind()
-            for row in rows:
-                entries = [nodes.entry("", nodes.paragraph("", "", cell)) for cell in row]
-                part.append(nodes.row("", *entries))
-            group += part
-    return nodes.table("", group, classes=["livedoctest-overview"])
 
 
 def setup_overview(app: Sphinx) -> None:
