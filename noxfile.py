@@ -33,7 +33,7 @@ def environment(session: nox.Session) -> None:
     if installed.exists() and filecmp.cmp("pyproject.toml", installed, shallow=False):
         return
     install_torch(session)
-    groups = nox.project.dependency_groups(PROJECT, "site", "test", "lint", "translate")
+    groups = nox.project.dependency_groups(PROJECT, "site", "live", "test", "lint", "translate")
     session.install("--editable", ".[npu]", *groups)
     shutil.copyfile("pyproject.toml", installed)
 
@@ -93,6 +93,16 @@ def translate(session: nox.Session) -> None:
 def serve(session: nox.Session) -> None:
     """Build the site and serve it at http://127.0.0.1:8000; another port as `nox -s serve -- 8080`."""
     python(session, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(HTML), *session.posargs)
+
+
+@nox.session(requires=["environment"], venv_backend="none", default=False)
+def live(session: nox.Session) -> None:
+    """Show pages while you write: a save runs the page's code and reloads it; `nox -s live -- zh_CN` for Chinese."""
+    language = session.posargs[0] if session.posargs else LANGUAGES[0]
+    options = ["-c", ".", "-d", f"build/doctrees/live-{language}", "-D", f"language={language}"]
+    report = ["-D", f"livedoctest_report=build/live/{language}.json"]  # that of the site stays as it is
+    watch = ["--watch", "conf.py", "--ignore", "*/docs/tutorials/*", "--ignore", "*.mo", "--open-browser"]
+    python(session, "-m", "sphinx_autobuild", *options, *report, *watch, "docs", f"build/live/{language}")
 
 
 @nox.session(requires=["environment"], venv_backend="none", default=False)
