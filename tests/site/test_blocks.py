@@ -26,6 +26,8 @@ BLOCK_OF_BUTTON = """button => {
 def program(block: dict[str, Any]) -> str:
     """The program of a block, read from the source of its page without any of the engine's code."""
     lines = (ROOT / "docs" / block["source"]).read_text(encoding="utf-8").splitlines()
+    if block["source"].endswith(".py"):  # the script of a tutorial: code up to the next cell of text
+        return "\n".join(itertools.takewhile(lambda line: line != "# %%", lines[block["line"] - 1 :]))
     fence = next(
         line for line in reversed(lines[: block["line"] - 1]) if re.match(r"[\s>]*(`{3,}|~{3,}|:{3,})\{", line)
     )
