@@ -144,3 +144,29 @@ def test_killed_while_it_writes_the_file_is_whole(site, step):
     assert (made.source / "index.md").read_text() == FAIL
     assert accept(made) == 0  # what the dead one left is no page
     assert (made.source / "index.md").read_text() == PASS
+
+
+def test_killed_between_two_files_each_is_whole(site):
+    names = ["index", "a", "b", "c"]
+    made = site({f"{name}.md": FAIL for name in names})
+    code = (
+        "import os, signal, sys\n"
+        "from livedoctest import atomic\n"
+        "from livedoctest.__main__ import main\n"
+        "left, replace = [2], atomic.replace\n"
+        "def some(path, content):\n"
+        "    if not left[0]: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    left[0] -= 1\n"
+        "    replace(path, content)\n"
+        "atomic.replace = some\n"
+        "main(['accept', sys.argv[1]])\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(made.source)],
+        env={**os.environ, "TMPDIR": str(made.folder)},
+        capture_output=True,
+    )
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    assert sorted((made.source / f"{name}.md").read_text() for name in names) == sorted([PASS, PASS, FAIL, FAIL])
+    assert accept(made) == 0
+    assert {(made.source / f"{name}.md").read_text() for name in names} == {PASS}

@@ -174,3 +174,64 @@ def test_one_execution_serves_all_languages(project):
     assert "tutorials/count: 3 passed (stored)" in made.log
     assert "«We count things.»" in made.html("tutorials/count")
     assert (made.source / "tutorials/count.rst").stat().st_mtime_ns == stamp
+
+
+OUTPUTS = [
+    *[
+        "a",
+        "-",
+        "---",
+        "```",
+        "# %%",
+        "# x",
+        ".. note::",
+        ":x: y",
+        "中文🙂",
+        "a\n\nb",
+        "a\n  b",
+        "x" * 3000,
+        "...",
+        ">>> 1",
+    ],
+    *[
+        "|",
+        "\\",
+        "**b**",
+        "`a`_",
+        "<b>",
+        "a\n\n",
+        "\n\na",
+        ".. testoutput::\n\n   b",
+        '"""',
+        "=====",
+        "a ::",
+        "1. b",
+        "####",
+    ],
+]
+
+
+def test_accepting_any_output_changes_nothing_else(project, capsys):
+    """As on pages: what is accepted verifies, and accepting again changes nothing."""
+    cells = [
+        f"print({output!r})\n\n# %%\n# .. testoutput::\n#\n#    old\n#\n# Text {number}.\n"
+        for number, output in enumerate(OUTPUTS)
+    ]
+    made = project('"""\nTitle\n=====\n\nText.\n"""\n' + "\n".join(cells))
+    script = made.source / "scripts/count.py"
+    assert main(["accept", str(made.source)]) == 0, capsys.readouterr()
+    after = script.read_text()
+    assert [row for row in after.split("\n") if row.startswith(("print(", "# Text"))] == [
+        row for cell in cells for row in cell.split("\n") if row.startswith(("print(", "# Text"))
+    ]
+    assert main(["accept", str(made.source)]) == 0
+    assert "Nothing to accept" in capsys.readouterr().out
+    assert script.read_text() == after
+
+
+def test_an_output_that_a_script_cannot_show_is_refused(project, capsys):
+    before = SCRIPT.replace("print(double(1))", "print('   x')")  # indented as a whole
+    made = project(before)
+    assert main(["accept", str(made.source)]) == 1
+    assert "scripts/count.py:" in capsys.readouterr().out
+    assert (made.source / "scripts/count.py").read_text() == before
