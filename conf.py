@@ -6,13 +6,14 @@ Built as `sphinx-build -c . -b html -D language=en docs build/html/en`, then the
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
+
+from guide import ADDRESS
 
 ROOT = Path(__file__).parent
 
@@ -37,9 +38,6 @@ TEXT = {
         "subpages": "下级页面",
     },
 }
-
-# Where the site is published, for canonical links and site maps: Read the Docs says it, other hosts set the first one.
-ADDRESS = (os.environ.get("GUIDE_ADDRESS") or os.environ.get("READTHEDOCS_CANONICAL_URL") or "").rstrip("/")
 
 # -- Sources and languages -------------------------------------------------------------------------------
 

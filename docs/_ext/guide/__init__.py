@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from sphinx.application import Sphinx
 
 from guide import head, search, security
+
+# Where the site is published, for canonical links and site maps: Read the Docs says it, other hosts set the first one.
+ADDRESS = (os.environ.get("GUIDE_ADDRESS") or os.environ.get("READTHEDOCS_CANONICAL_URL") or "").rstrip("/")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

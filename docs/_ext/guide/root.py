@@ -1,8 +1,4 @@
-"""Write what stands above the two languages: `python -m guide.root FOLDER [ADDRESS]`.
-
-FOLDER is the folder of the built site, ADDRESS the address under which it is published, when that is known: the page
-for addresses that do not exist needs its path, and `robots.txt` names the site maps.
-"""
+"""Write what stands above the two languages: `python -m guide.root FOLDER`, the folder of the built site."""
 
 from __future__ import annotations
 
@@ -12,13 +8,17 @@ from pathlib import Path
 from string import Template
 from urllib.parse import urlsplit
 
+from guide import ADDRESS
+
 TEMPLATES = Path(__file__).parents[2] / "_templates"
 
 
-def write_root(folder: Path, address: str = "") -> None:
-    """Write `index.html`, which chooses the language, `404.html` and, under an address, `robots.txt`."""
+def write_root(folder: Path, address: str) -> None:
+    """Write `index.html`, which chooses the language, and `404.html`, which may be shown at any depth.
+
+    Under a known `address` also `robots.txt`, which names the site maps.
+    """
     shutil.copyfile(TEMPLATES / "root.html", folder / "index.html")
-    address = address.rstrip("/")
     page = Template((TEMPLATES / "404.html").read_text(encoding="utf-8"))
     (folder / "404.html").write_text(page.substitute(base=f"{urlsplit(address).path}/"), encoding="utf-8")
     if address:
@@ -27,4 +27,4 @@ def write_root(folder: Path, address: str = "") -> None:
 
 
 if __name__ == "__main__":
-    write_root(Path(sys.argv[1]), *sys.argv[2:])
+    write_root(Path(sys.argv[1]), ADDRESS)
