@@ -22,6 +22,8 @@ PROMPT = re.compile(r"^[ \t]*(>>>|(\(\w+\) ?)?([\w.-]+@[\w.-]+:\S*)?\$|In \[\d+\
 FENCE = re.compile(r"^[\s>*+.\d-]*(?P<marks>`{3,}|~{3,}|:{3,})\s*(?P<info>[^`]*)$")
 CLOSING = re.compile(r"[\s>]*(?P<marks>`{3,}|~{3,}|:{3,})\s*")
 RST = re.compile(r"^\s*\.\. (?P<name>[\w-]+) ?(?P<colons>:{0,2})(?=\s|$)")
+RST_IN_MARKDOWN = re.compile(r"(?:\.\.|…) (?P<name>[\w-]+)::[ \t]*(?P<argument>\S*)")  # a parser of Markdown sees text
+CODE_DIRECTIVES = ("code", "code-block", "sourcecode")
 HTML_CODE = re.compile(r"<pre\b|^\s*(`{3,}|~{3,})|^\s*>>> |^\s*(&gt;){3} ", re.MULTILINE)
 REMEDY = (
     "is not checked. Make it a {doctest}, {testcode}, {testconsole} or {testfile} block; if it cannot run, give that "
@@ -77,11 +79,23 @@ def unchecked_nodes(doctree: nodes.document) -> Iterator[tuple[nodes.Element, st
     for cell in doctree.findall(nodes.entry):
         if cell.astext().lstrip().startswith(">>> "):
             yield cell, f"A `>>>` in a table {REMEDY}"
+    for paragraph in doctree.findall(nodes.paragraph):
+        if restructured_text(paragraph.astext()):
+            yield paragraph, f"A directive of reStructuredText, which is only text in Markdown, {REMEDY}"
     for raw in doctree.findall(nodes.raw):
         if "html" in raw.get("format", "") and HTML_CODE.search(
             re.sub(r"<!--.*?-->", "", raw.astext(), flags=re.DOTALL)
         ):
             yield raw, f"Code inside HTML {REMEDY} A fence below an HTML tag needs a blank line above it."
+
+
+def restructured_text(text: str) -> bool:
+    """Whether a paragraph is a directive with code, in the language of other pages."""
+    match = RST_IN_MARKDOWN.match(text)
+    if not match:
+        return False
+    runs = match["name"] in CODE_DIRECTIVES and base_language(match["argument"]) in EXECUTABLE
+    return runs or match["name"].lower() in DIRECTIVES
 
 
 def line_of(node: nodes.Node) -> int:
