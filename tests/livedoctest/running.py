@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from livedoctest.client import run
+from livedoctest.client import Order, run
 
 SOURCE = "docs/page.md"
 
@@ -24,8 +26,13 @@ def page(*blocks: dict[str, Any] | str, docname: str = "page") -> dict[str, Any]
     return {"docname": docname, "blocks": [block(each) if isinstance(each, str) else each for each in blocks]}
 
 
-def events(*pages: dict[str, Any], **options: Any) -> list[dict[str, Any]]:
-    return list(run(list(pages), **{"env": {}, "preload": [], "parallel": 2, **options}))
+def events(
+    *pages: dict[str, Any], log: Callable[[str], None] = lambda text: None, **options: Any
+) -> list[dict[str, Any]]:
+    order = Order(**{"env": {}, "preload": [], "parallel": 2, **options})
+    if path := order.env.get("PYTHONPATH"):
+        order.env["PYTHONPATH"] = os.pathsep.join(filter(None, [path, os.environ.get("PYTHONPATH")]))
+    return list(run(list(pages), order, log))
 
 
 def results(*blocks: dict[str, Any] | str, **options: Any) -> list[dict[str, Any]]:
@@ -52,7 +59,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def gone(pids: list[int], seconds: float = 2.0) -> bool:
+def gone(pids: list[int], seconds: float = 20.0) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if not any(map(alive, pids)):

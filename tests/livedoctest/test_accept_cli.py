@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -149,3 +150,18 @@ moves: "h2d=5"
     after = page.replace("h2d=0/4B sync=0", "h2d=1/12B sync=1").replace("h2d=5", "h2d=1")
     after = after.replace('.to("npu:0")\n```', ".to(\"npu:0\")\ntensor([1, 1], device='npu:0', dtype=torch.int32)\n```")
     assert (made.source / "index.md").read_text() == after
+
+
+def test_a_terminated_command_leaves_no_folders(site, tmp_path):
+    marker = tmp_path / "begun"
+    page = f"# T\n\n```{{testcode}}\nimport pathlib, time\npathlib.Path({str(marker)!r}).touch()\ntime.sleep(60)\n```\n"
+    (tmp_path / "tmp").mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    command = [sys.executable, "-m", "livedoctest", "verify", str(site(index=page).source)]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
+        while not marker.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait() == 143
+    assert not list((tmp_path / "tmp").iterdir())

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from livedoctest import execute
 from livedoctest.__main__ import main
+from livedoctest.client import Runner
 
 CONF = """extensions = ["myst_parser", "livedoctest"]
 myst_enable_extensions = ["colon_fence"]
@@ -173,7 +173,7 @@ def hard(page: Written) -> bool:
     )
 
 
-def run_here(jobs: list[dict[str, Any]], **_: Any) -> Any:
+def run_here(_: Runner, jobs: list[dict[str, Any]]) -> Any:
     """In the place of the server: run code that only prints, in this process."""
     for job in jobs:
         for index, each in enumerate(job["blocks"]):
@@ -204,7 +204,7 @@ def command(*arguments: str) -> tuple[int, str]:
 def test_generated_pages(made):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.delenv("CI", raising=False)
-        patch.setattr(execute, "run", run_here)
+        patch.setattr(Runner, "run", run_here)
         source = Path(folder)
         (source / "conf.py").write_text(CONF)
         names = ["index", *(f"p{number}" for number in range(1, len(made)))]

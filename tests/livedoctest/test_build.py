@@ -137,19 +137,6 @@ def test_expected_output_settings_and_files_count(site, tmp_path):
     assert executions(tmp_path) == done + 2
 
 
-def test_a_corrupt_result_is_made_anew_with_one_warning(site, tmp_path):
-    made = site(index=counting(tmp_path))
-    made.build()
-    stored = made.out / ".doctrees/livedoctest/index.json"
-    stored.write_text("{half")
-    built = made.build()
-    assert built.status == 0
-    assert built.log.count("[livedoctest.cache]") == 1
-    assert executions(tmp_path) == 2
-    assert "[livedoctest" not in made.build().log
-    assert executions(tmp_path) == 2
-
-
 def test_report_is_of_the_build_that_executed(site, tmp_path):
     conf = "livedoctest_cache = '../cache'\nlivedoctest_report = '../report.json'\n"
     made = site(index=PASS, conf=conf)

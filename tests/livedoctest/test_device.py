@@ -6,7 +6,7 @@ import importlib.util
 
 import pytest
 
-from livedoctest import device
+from livedoctest import conditions, device
 
 PAGE = """# On the NPU
 
@@ -121,3 +121,19 @@ def test_torch_and_torch_npu_of_different_versions(site, tmp_path, monkeypatch):
 def test_no_device_needs_no_torch(site):
     page = "# T\n\n```{doctest}\n>>> import sys\n>>> 'torch' in sys.modules\nFalse\n```\n"
     assert site(index=page).build().status == 0
+
+
+def test_without_cann_nothing_is_asked(monkeypatch, tmp_path):
+    assert device.on_loader_path("libc.so.6")
+    assert not device.on_loader_path("libnothing-like-it.so")
+    (tmp_path / "libnothing-like-it.so").touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    assert device.on_loader_path("libnothing-like-it.so")
+
+
+@pytest.mark.parametrize(
+    ("needs", "count"), [("", 1), ("hardware", 1), ("npu", 1), ("npu>=2 and hardware", 2), ("npu>1", 2), ("npu==3", 3)]
+)
+def test_cards_that_a_block_needs(needs, count):
+    live = device.Device("hardware", "a fake for tests", 3, {"python": "3.11.0"})
+    assert conditions.devices_needed(needs, live) == count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -11,17 +12,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import LEAVE, events, gone, output, page
+from running import LEAVE, block, events, gone, output, page
 
-from livedoctest.client import RunnerError, run
+from livedoctest.client import Order, RunnerError, run
 
 CLIENT = """
 import sys
-from livedoctest.client import run
+from livedoctest.client import Order, run
 page = {"docname": "page", "blocks": [
     {"kind": "testcode", "source": "a.md", "timeout": 60.0, "count": False, "units": [
         {"mode": "exec", "code": %r + "import time; time.sleep(60)", "line": 1, "name": ""}]}]}
-for event in run([page], env={}, preload=%r, parallel=1):
+for event in run([page], Order(env={}, preload=%r, parallel=1)):
     print(event)
 """
 
@@ -51,7 +52,7 @@ def descendants(pid: int) -> list[int]:
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_when_the_client_ends_everything_ends_within_two_seconds(
+def test_when_the_client_ends_everything_ends(
     sign: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -64,19 +65,22 @@ def test_when_the_client_ends_everything_ends_within_two_seconds(
 
 def test_when_the_client_ends_while_modules_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # a call into C that neither returns nor lets another Python thread run
-    (tmp_path / "slow.py").write_text("import ctypes\nctypes.PyDLL(None).sleep(60)")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "slow.py").write_text(
+        f"import ctypes, pathlib\npathlib.Path({str(tmp_path / 'begun')!r}).touch()\nctypes.PyDLL(None).sleep(60)"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     with client(code="", preload=("slow",)) as (process, pids):
-        time.sleep(0.5)
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.05)
         process.kill()
         assert gone(pids)
         assert not list((tmp_path / "tmp").iterdir())
 
 
 def test_closing_the_iterator_ends_everything() -> None:
-    iterator = run([page(LEAVE, "import time; time.sleep(60)")], env={}, preload=[], parallel=1)
+    iterator = run([page(LEAVE, "import time; time.sleep(60)")], Order(env={}, preload=[], parallel=1))
     first = next(iterator)
     pids = [int(pid) for pid in first["result"]["units"][0]["output"].split()]
     iterator.close()  # type: ignore[attr-defined]
@@ -113,8 +117,32 @@ def test_a_server_that_dies_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "fatal.py").write_text("import os, sys\nprint('last words', file=sys.stderr, flush=True)\nos._exit(9)")
     with pytest.raises(RunnerError, match=r"status 9[\s\S]*last words"):
         events(page("x"), preload=["fatal"], env={"PYTHONPATH": str(tmp_path)})
-    with pytest.raises(RunnerError, match="Killed"):
-        events(page("import os; os.kill(os.getppid(), 9)\nimport time; time.sleep(60)"))
+
+
+def test_pages_that_kill_the_server_fail_and_the_others_run() -> None:
+    kill = page(
+        "print(1)", block("import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(60)", line=7), "2", docname="kill"
+    )
+    pages = [page(f"print({number})", docname=str(number)) for number in range(3)]
+    found = events(pages[0], kill, pages[1], pages[2], parallel=1)
+    results = {(event["docname"], event["block"]): event["result"] for event in found if "block" in event}
+    assert [results[f"{number}", 0]["units"][0]["output"] for number in range(3)] == ["0\n", "1\n", "2\n"]
+    faults = [fault for number in range(3) if (fault := results["kill", number]["fault"])]
+    assert len(faults) >= 2  # the result of the first block may die with the server
+    assert faults[0]["kind"] == "died"
+    assert "Killed" in faults[0]["text"]
+    assert "end its parent process" in faults[0]["text"]
+    assert "did not run" in faults[1]["text"]
+    assert sorted(event["docname"] for event in found if event.get("done")) == ["0", "1", "2", "kill"]
+
+
+def test_pages_beside_one_that_kills_the_server_are_named() -> None:
+    waits = "import time; time.sleep(60)"
+    kill = page("import os, time\ntime.sleep(0.5)\nos.kill(os.getppid(), 9)", docname="kill")
+    other = page(waits, docname="other")
+    faults = {event["docname"]: event["result"]["fault"] for event in events(other, kill) if "block" in event}
+    assert "beside it kill:" in faults["other"]["text"]
+    assert "beside it other:" in faults["kill"]["text"]
 
 
 def test_a_server_that_cannot_start_is_an_error() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from running import LEAVE, block, events, gone, page
+from running import LEAVE, block, events, gone, output, page
 
-from livedoctest.client import run
+from livedoctest.client import Order, run
 
 
 def test_pages_do_not_see_each_other() -> None:
@@ -63,7 +63,7 @@ def test_folders_vanish_with_their_page() -> None:
 def test_nothing_that_a_page_started_outlives_it(end: str) -> None:
     other = page("import subprocess\nprint(subprocess.run(['sleep', '1.5']).returncode)", docname="other")
     pids: list[int] = []
-    for event in run([page(block(LEAVE + end, timeout=2)), other], env={}, preload=[], parallel=2):
+    for event in run([page(block(LEAVE + end, timeout=2)), other], Order(env={}, preload=[], parallel=2)):
         if event["docname"] == "page" and "block" in event:
             pids = [int(pid) for pid in event["result"]["units"][0]["output"].split()]
         elif event["docname"] == "page":
@@ -71,3 +71,8 @@ def test_nothing_that_a_page_started_outlives_it(end: str) -> None:
         elif "block" in event:
             assert event["result"]["units"][0]["output"] == "0\n"
     assert len(pids) == 4
+
+
+def test_pages_in_parallel_do_not_take_more_threads_than_cores() -> None:
+    look = "import os\nprint(*(os.environ[f'{name}_NUM_THREADS'] for name in ('OMP', 'MKL', 'OPENBLAS')))"
+    assert output(look, env={"OMP_NUM_THREADS": "64", "MKL_NUM_THREADS": "64"}) == "1 1 1\n"

@@ -28,12 +28,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
         publish,
         reference,
         settings,
+        workshop,
     )
 
     settings.setup_settings(app)
     directives.setup_directives(app)
     gallery.setup_gallery(app)
     collect.setup_collection(app)
+    workshop.setup_workshop(app)
     execute.setup_execution(app)
     publish.setup_marks(app)
     overview.setup_overview(app)

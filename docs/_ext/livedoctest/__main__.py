@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from livedoctest.execute import Verification
 from livedoctest.report import page_lines
 from livedoctest.session import Session, session
 
-FAILED, UNABLE, INTERRUPTED = 1, 2, 130
+FAILED, UNABLE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 COMMANDS = {
     "verify": "run the blocks of pages and compare their outputs; write nothing",
     "accept": "verify, then write the outputs that differ into the sources",
@@ -130,4 +131,5 @@ def shown_path(change: Change) -> str:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # as an exception, so that folders are removed
     sys.exit(main())

@@ -149,10 +149,11 @@ class Acceptance:
 def content(block: Block) -> dict[str, Any]:
     """Everything of a block but its place, and but its text, of which the units are."""
     values = asdict(block)
+    values["outputs"] = [other for other in values["outputs"] if not other["applies"]]
     for line in LINES:
         values.pop(line, None)
-        for unit in values["units"]:
-            unit.pop(line, None)
+        for part in (*values["units"], *values["outputs"]):
+            part.pop(line, None)
     if block.kind in ("doctest", "testconsole"):
         del values["code"]
     return values

@@ -21,6 +21,18 @@ class Unit:
 
 
 @dataclass
+class Output:
+    """One of several expected outputs of a testcode block, each of which applies under a condition of its own."""
+
+    text: str
+    line: int
+    flags: frozenset[str]
+    requires: str = ""
+    skipif: str = ""
+    applies: bool = False  # here and now; `conditions.settle` finds out
+
+
+@dataclass
 class Block:
     """An executable block of a page. Lines are 1-based, in `source`, a path relative to the source folder."""
 
@@ -33,11 +45,13 @@ class Block:
     ordinal: int = 0
     requires: str = ""
     skipif: str = ""
+    skipped: bool = False  # whether `skipif` holds; `conditions.settle` finds out
     norun: str = ""
     timeout: float | None = None
     moves: dict[str, int] | None = None  # expected counts; None: not counted
     warnings: list[str] = field(default_factory=list)  # expected, as "Category: text"
     warnings_line: int = 0
+    outputs: list[Output] = field(default_factory=list)  # the one that applies is also its unit's expected output
 
     @property
     def id(self) -> str:

@@ -6,7 +6,9 @@ import functools
 import hashlib
 import json
 import os
+import re
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from livedoctest.device import Device, digest
 from livedoctest.outcome import skip_reason
 from livedoctest.problems import Problem, warn
 from livedoctest.settings import Settings
+from livedoctest.stock import Stock
 
 
 @dataclass
@@ -30,6 +33,14 @@ class Run:
     started: str  # ISO 8601, UTC
     cached: bool = False
 
+    def texts(self) -> Iterator[str]:
+        """All that the blocks printed, raised and warned of."""
+        for result in (result for results in self.results for result in results):
+            for unit in result["units"]:
+                yield unit["output"]
+                yield unit["exception"]["text"] if unit["exception"] else ""
+            yield from (warning["text"] for warning in result["warnings"])
+
 
 @functools.cache
 def engine_sources() -> str:
@@ -37,11 +48,14 @@ def engine_sources() -> str:
     return digest(Path(__file__).parent)
 
 
-def page_key(page: Page, device: Device, settings: Settings, confdir: Path) -> str:
-    """What the results of a page depend on, as one digest. Prose and line numbers are not in it."""
+def page_key(page: Page, device: Device, settings: Settings, stock: Stock, confdir: Path) -> str:
+    """What the results of a page depend on, as one digest. Prose and line numbers are not in it; see `places_in`."""
     blocks = [asdict(block) for block in page.blocks]
     for block in blocks:
         del block["line"], block["warnings_line"]
+        for output in block["outputs"]:
+            del output["line"]
+            output["flags"] = sorted(output["flags"])
         for unit in block["units"]:
             del unit["line"], unit["expected_line"]
             unit["flags"] = sorted(unit["flags"])
@@ -52,8 +66,27 @@ def page_key(page: Page, device: Device, settings: Settings, confdir: Path) -> s
         "files": {name: hashlib.sha256(Path(confdir, name).read_bytes()).hexdigest() for name in settings.files},
         "skipped": [skip_reason(block, device) for block in page.blocks],
         "settings": [settings.timeout, list(settings.normalizers)],
+        "stock": asdict(stock),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def places_in(page: Page, run: Run) -> list[list[str | int]] | None:
+    """Where the units stand, if something that the page printed names its file or one of its lines, else None.
+
+    Such results (a printed traceback, say) hold only for blocks that stay in their place.
+    """
+    places: list[list[str | int]] = [[block.source, unit.line] for block in page.blocks for unit in block.units]
+    lines = {
+        str(unit.line + row)
+        for block in page.blocks
+        for unit in block.units
+        for row in range(unit.code.count("\n") + 1)
+    }
+    sources = {re.escape(block.source) for block in page.blocks}
+    named = re.compile("|".join([r"\bline (\d+)\b", *sources]))
+    found = (match for text in run.texts() for match in named.finditer(text))
+    return places if any(match[1] is None or match[1] in lines for match in found) else None
 
 
 class Cache:
@@ -68,25 +101,36 @@ class Cache:
         """The file of a page."""
         return self.folder / f"{docname}.json"
 
-    def load(self, docname: str, key: str) -> Run | None:
+    def load(self, page: Page, key: str) -> Run | None:
         """The stored run of a page, if it is the one `key` stands for."""
-        path = self.path(docname)
+        path = self.path(page.docname)
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
-            if stored["key"] == key:
-                return Run(stored["results"], stored["seconds"], stored["started"], cached=True)
+            if stored["key"] != key:
+                return None
+            if len(stored["results"]) != len(page.blocks):
+                raise ValueError("it is not of this page's blocks")
+            run = Run(stored["results"], stored["seconds"], stored["started"], cached=True)
+            return run if stored["places"] == places_in(page, run) else None
         except FileNotFoundError:
             pass
         except (ValueError, KeyError, TypeError, OSError) as error:
             warn_of_corrupt(path, error)
         return None
 
-    def store(self, docname: str, key: str, run: Run) -> None:
+    def store(self, page: Page, key: str, run: Run) -> None:
         """Keep a run; the file is whole at any moment."""
-        path = self.path(docname)
+        path = self.path(page.docname)
+        content = {
+            "key": key,
+            "places": places_in(page, run),
+            "results": run.results,
+            "seconds": run.seconds,
+            "started": run.started,
+        }
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            json.dump({"key": key, "results": run.results, "seconds": run.seconds, "started": run.started}, file)
+            json.dump(content, file)
         os.replace(file.name, path)
 
 

@@ -14,6 +14,7 @@ import io
 import os
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 LIMIT = 1 << 20
@@ -40,22 +41,22 @@ def flush() -> None:
     ctypes.CDLL(None).fflush(None)
 
 
+@dataclass
 class Capture:
-    """The two files of one page, made by the server before it forks and used on both sides.
+    """The two files of one page, made by the server before it starts the page's process and used on both sides.
 
     Attributes:
         out: Descriptor of the file behind the page's descriptor 1.
         log: Descriptor of the file behind its descriptor 2.
     """
 
-    def __init__(self) -> None:
-        self.out = unnamed_file()
-        self.log = unnamed_file()
+    out: int
+    log: int
 
-    def close(self) -> None:
-        """Close both files; the last process that does so frees their space."""
-        os.close(self.out)
-        os.close(self.log)
+    @classmethod
+    def new(cls) -> Capture:
+        """Two new files."""
+        return cls(unnamed_file(), unnamed_file())
 
     def size(self) -> int:
         """Bytes written to descriptor 1 since the block began."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,15 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from livedoctest import prompts, scan
-from livedoctest.block import Block, Finding, Page, Unit
+from livedoctest.block import Block, Finding, Output, Page, Unit
+from livedoctest.declaration import check_declaration, unused_files
 from livedoctest.directives import MARK
 from livedoctest.locate import Locator, source_path
 from livedoctest.options import BadBlockError, moves_of, requirements, seconds, skip_expression
 
 BLOCK = "livedoctest_block"  # attribute of a node: docname and ordinal of its block (some builders join pages)
 ROLE = "livedoctest_role"  # program, output or warning
+ALTERNATIVE = "livedoctest_alternative"  # index of an output that applies under a condition
 FLAG_OPTIONS = ("hide", "trim-doctest-flags", "no-trim-doctest-flags")  # without a value
 
 
@@ -137,13 +138,28 @@ class Collector:
                 break
         else:
             raise BadBlockError("ORPHAN", "This testoutput has no testcode above it.")
-        unit = block.units[0]
-        if unit.expected_line:
-            raise BadBlockError("ORPHAN", "The testcode above has its testoutput already.")
-        changes = prompts.flags_of(written["options"].get("options") or "")
-        unit.flags = prompts.with_flags(unit.flags, changes)
-        unit.expected, unit.expected_line = written["text"] + "\n", self.place(node)[1]
+        output, unit = self.output(node, written), block.units[0]
+        conditional = bool(output.requires or output.skipif)
+        if unit.expected_line or (block.outputs and not conditional):
+            words = "The testcode above has its testoutput already; of several each needs `requires` or `skipif`."
+            raise BadBlockError("ORPHAN", words)
+        if conditional:
+            node[ALTERNATIVE] = len(block.outputs)
+            block.outputs.append(output)
+        else:
+            unit.expected, unit.expected_line, unit.flags = output.text, output.line, output.flags
         node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "output"
+
+    def output(self, node: nodes.Element, written: dict[str, Any]) -> Output:
+        """The expected output that a testoutput says."""
+        options = written["options"]
+        return Output(
+            text=written["text"] + "\n",
+            line=self.place(node)[1],
+            flags=prompts.with_flags(prompts.DEFAULT_FLAGS, prompts.flags_of(options.get("options") or "")),
+            requires=requirements(options),
+            skipif=skip_expression(options.get("skipif", "")),
+        )
 
     def attach_warnings(self, node: nodes.Element, written: dict[str, Any]) -> None:
         """Expected warnings belong to the block right above."""
@@ -155,16 +171,6 @@ class Collector:
         block.warnings = written["text"].rstrip().split("\n")
         block.warnings_line = self.place(node)[1]
         node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "warning"
-
-
-def unused_files(page: Page) -> Iterator[Finding]:
-    """File blocks that no later block names: writing a file is no check of what is in it."""
-    for number, block in enumerate(page.blocks):
-        stem = Path(block.units[0].name).stem
-        later = (each.code for each in page.blocks[number + 1 :])
-        if block.kind == "testfile" and not block.norun and not any(stem in code for code in later):
-            words = f"No later block uses {block.units[0].name}, so nothing checks it: run or import it."
-            yield Finding("UNVERIFIED", block.source, block.line, words)
 
 
 def written_block(node: nodes.Node) -> bool:
@@ -213,22 +219,6 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
     pages_of(env)[docname] = page
     declared = str(env.metadata[docname].get("livedoctest", "")).strip()
     check_declaration(page, declared, Path(env.doc2path(docname)))
-
-
-def check_declaration(page: Page, declared: str, path: Path) -> None:
-    """What the front matter says of blocks must be so: a page without any says `livedoctest: none`."""
-    runs = any(block.kind in ("doctest", "testcode", "testconsole") and not block.norun for block in page.blocks)
-    if declared == "none" and runs:
-        rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        line = next((number for number, row in enumerate(rows, 1) if row.lstrip(":").startswith("livedoctest:")), 1)
-        words = "The front matter says `livedoctest: none`, but the page has blocks that run."
-        page.findings.append(Finding("CONTRADICTION", page.source, line, words))
-    elif declared not in ("", "none"):
-        words = f"The front matter says `livedoctest: {declared}`; the only value is none."
-        page.findings.append(Finding("CONTRADICTION", page.source, 1, words))
-    elif not (declared or runs or page.findings):
-        words = "No block of this page runs; say `livedoctest: none` in its front matter if that is meant."
-        page.findings.append(Finding("EMPTY_PAGE", page.source, 1, words))
 
 
 def pages_of(env: BuildEnvironment) -> dict[str, Page]:

@@ -26,11 +26,23 @@ library.aclInit(None)
 library.aclrtGetDeviceCount(ctypes.byref(count))
 print(0 if hasattr(library, "npusim_settle") else count.value)
 """
+LOADER_CACHE = Path("/etc/ld.so.cache")  # of glibc; it holds paths, each ended by a null byte
 DESCRIBE = """
 import json, torch, torch_npu
 from torch_npu.npu.utils import get_cann_version
-facts = {"name": torch.npu.get_device_name(0), "count": torch.npu.device_count(), "cann": get_cann_version()}
+facts = {
+    "name": torch.npu.get_device_name(0),
+    "count": torch.npu.device_count(),
+    "cann": get_cann_version(),
+    "driver": get_cann_version(module="DRIVER"),
+}
 print(json.dumps(facts))
+"""
+# In a fork that is dealt one card; `Child` deals it in the same way.
+PROBE = """
+import torch
+assert torch.npu.device_count() == 1, f"ASCEND_RT_VISIBLE_DEVICES leaves {torch.npu.device_count()} devices, not one"
+torch.ones(1, device="npu:0").cpu()
 """
 
 
@@ -43,7 +55,8 @@ class Device:
     """Where blocks run.
 
     `kind` is simulated, hardware or none; `environment` holds the variables its processes need, `preload` the modules
-    the server imports once for all pages.
+    the server imports once for all pages. On hardware `cards` are dealt to the pages, and `probe` is code that fails
+    where the device cannot be initialised after a fork.
     """
 
     kind: str
@@ -52,6 +65,8 @@ class Device:
     versions: dict[str, str | None] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     preload: tuple[str, ...] = ()
+    cards: tuple[str, ...] = ()
+    probe: str = ""
 
     @property
     def identity(self) -> dict[str, object]:
@@ -91,8 +106,18 @@ def installed() -> dict[str, str | None]:
 
 def hardware_count() -> int:
     """Live devices that CANN counts; 0 without CANN."""
+    if not on_loader_path("libascendcl.so"):
+        return 0
     run = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, timeout=PROBE_SECONDS)
     return int(run.stdout) if run.returncode == 0 and run.stdout.strip().isdigit() else 0
+
+
+def on_loader_path(library: str) -> bool:
+    """Whether the dynamic loader knows a library. Most machines have no CANN, and asking it would cost a process."""
+    folders = [*os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep), "/lib", "/usr/lib", "/usr/local/lib"]
+    if any(Path(folder, library).exists() for folder in folders if folder):
+        return True
+    return LOADER_CACHE.exists() and f"/{library}\0".encode() in LOADER_CACHE.read_bytes()
 
 
 def hardware(versions: dict[str, str | None]) -> Device:
@@ -108,8 +133,10 @@ def hardware(versions: dict[str, str | None]) -> Device:
     if run.returncode:
         raise DeviceError(f"torch_npu does not start on this hardware:\n{run.stderr.strip()}")
     facts = json.loads(run.stdout.strip().splitlines()[-1])
-    versions = {**versions, "cann": facts["cann"]}
-    return Device("hardware", facts["name"], facts["count"], versions, preload=PRELOAD)
+    versions = {**versions, "cann": facts["cann"], "driver": facts["driver"]}
+    visible = os.environ.get("ASCEND_RT_VISIBLE_DEVICES") or ",".join(map(str, range(facts["count"])))
+    cards = tuple(card.strip() for card in visible.split(","))
+    return Device("hardware", facts["name"], facts["count"], versions, preload=PRELOAD, cards=cards, probe=PROBE)
 
 
 def check_simulator_versions() -> None:

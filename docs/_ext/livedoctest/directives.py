@@ -111,7 +111,7 @@ class Testfile(BlockDirective):
 
 
 class Testoutput(BlockDirective):
-    known = {**OUTPUT, **TRIM}
+    known = {**OUTPUT, **TRIM, **{name: SHARED[name] for name in ("skipif", "pyversion", "requires")}}
 
 
 class Testwarning(BlockDirective):

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from livedoctest import report
-from livedoctest.advice import advice
-from livedoctest.block import Block, Page
-from livedoctest.builder import VerifyBuilder
-from livedoctest.cache import Cache, Run, cache_of, page_key
-from livedoctest.client import RunnerError, run
+from livedoctest.block import Block, Finding, Page
+from livedoctest.builder import PASSIVE_BUILDERS, VerifyBuilder
+from livedoctest.cache import Run, page_key
+from livedoctest.client import RunnerError
 from livedoctest.collect import pages_of
-from livedoctest.device import Device, DeviceError, detect
-from livedoctest.outcome import Normalizer, Outcome, outcome, skip_reason
+from livedoctest.conditions import Skips, settle
+from livedoctest.device import Device, DeviceError
+from livedoctest.job import Jobs
+from livedoctest.outcome import Normalizer, Outcome, outcome
 from livedoctest.problems import Problem, logger, warn
 from livedoctest.settings import Settings
-
-PASSIVE_BUILDERS = ("gettext", "linkcheck", "changes")  # they read pages, but write none
-ORDER = {
-    "testsetup": 0,
-    "testcleanup": 2,
-}  # as in sphinx.ext.doctest; everything else between them, as written
+from livedoctest.workshop import Workshop, workshop_of
 
 
 class Stop(SystemExit):
@@ -62,21 +52,29 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Run what has no stored result, report, and name the pages whose marks changed."""
     if app.builder.name in PASSIVE_BUILDERS:
         return []
-    settings, pages = Settings.of(app.config), pages_of(env)
-    refuse_faulty(app, pages)
+    workshop, pages = workshop_of(app), pages_of(env)
+    settings = workshop.settings
     try:
-        device = detect(settings.device)
-        runs = executed(app, device, pages, settings)
+        refuse_faulty(app, [finding for name in sorted(pages) for finding in pages[name].findings])
+        device = workshop.device
+        skips = Skips(device, workshop.stock)
+        refuse_faulty(app, [finding for name in sorted(pages) for finding in settle(pages[name], device, skips)])
+        runs = executed(workshop, pages, Path(app.confdir))
     except (DeviceError, RunnerError) as error:
         raise Stop(str(error)) from None
+    finally:
+        workshop.close()
     normalizer = Normalizer(settings.normalizers)
     outcomes = {name: judged(pages[name], runs[name], device, normalizer) for name in pages}
     app.livedoctest = Verification(device, pages, outcomes, runs)  # type: ignore[attr-defined]
     for name in sorted(pages):
         if pages[name].blocks:
             report.log_page(pages[name], outcomes[name], runs[name])
-        words = advice(app, pages[name], outcomes[name], runs[name], device)
-        report.warn_failures(pages[name], outcomes[name], Path(app.srcdir), words)
+        if any(each.failures for each in outcomes[name]):
+            from livedoctest.advice import advice  # how outputs are accepted takes long to import; few builds need it
+
+            words = advice(app, pages[name], outcomes[name], runs[name], device)
+            report.warn_failures(pages[name], outcomes[name], Path(app.srcdir), words)
     write_report(app, settings, app.livedoctest)  # type: ignore[attr-defined]
     if any(each.status == "failed" for page in outcomes.values() for each in page):
         app.statuscode = 1
@@ -98,9 +96,8 @@ def write_report(app: Sphinx, settings: Settings, verification: Verification) ->
         report.write_report(path, content)
 
 
-def refuse_faulty(app: Sphinx, pages: dict[str, Page]) -> None:
-    """List every fault found while reading, then stop: a page that was half understood verifies nothing."""
-    findings = [finding for name in sorted(pages) for finding in pages[name].findings]
+def refuse_faulty(app: Sphinx, findings: list[Finding]) -> None:
+    """List every fault of the pages, then stop: a page that was half understood verifies nothing."""
     for finding in findings:
         warn(Problem[finding.problem], f"{Path(app.srcdir, finding.source)}:{finding.line}", finding.text)
     if findings:
@@ -108,30 +105,21 @@ def refuse_faulty(app: Sphinx, pages: dict[str, Page]) -> None:
         raise Stop(f"{faults} on the pages (listed above): nothing was run, nothing is written.")
 
 
-def executed(app: Sphinx, device: Device, pages: dict[str, Page], settings: Settings) -> dict[str, Run]:
+def executed(workshop: Workshop, pages: dict[str, Page], confdir: Path) -> dict[str, Run]:
     """A run for each page: the stored one where nothing that it depends on has changed, else a new one."""
-    cache = cache_of(app, settings)
-    keys = {name: page_key(page, device, settings, Path(app.confdir)) for name, page in pages.items()}
-    with cache.lock:
-        runs = {name: cache.load(name, keys[name]) for name in pages}
-        missing = [pages[name] for name in sorted(pages) if runs[name] is None]
-        fresh = execute(missing, device, settings)
-        store_passes(cache, fresh, pages, keys, device, Normalizer(settings.normalizers))
-    return {name: found for name, found in {**runs, **fresh}.items() if found is not None}
-
-
-def store_passes(
-    cache: Cache,
-    fresh: dict[str, Run],
-    pages: dict[str, Page],
-    keys: dict[str, str],
-    device: Device,
-    normalizer: Normalizer,
-) -> None:
-    """Keep the runs of pages without a failure."""
-    for name, found in fresh.items():
-        if all(each.status != "failed" for each in judged(pages[name], found, device, normalizer)):
-            cache.store(name, keys[name], found)
+    device, settings, stock = workshop.device, workshop.settings, workshop.stock
+    keys = {name: page_key(page, device, settings, stock, confdir) for name, page in pages.items()}
+    with workshop.cache.lock:
+        runs = {name: workshop.cache.load(page, keys[name]) for name, page in pages.items()}
+        jobs = Jobs([pages[name] for name in sorted(pages) if runs[name] is None], device, settings, stock)
+        if orders := jobs.orders():
+            for event in workshop.runner().run(orders):
+                jobs.take(event)
+        for name, fresh in jobs.runs.items():
+            outcomes = judged(pages[name], fresh, device, Normalizer(settings.normalizers))
+            if all(each.status != "failed" for each in outcomes):
+                workshop.cache.store(pages[name], keys[name], fresh)
+    return {name: found for name, found in {**runs, **jobs.runs}.items() if found is not None}
 
 
 def judged(page: Page, found: Run, device: Device, normalizer: Normalizer) -> list[Outcome]:
@@ -139,62 +127,6 @@ def judged(page: Page, found: Run, device: Device, normalizer: Normalizer) -> li
     return [
         outcome(block, results, device, normalizer) for block, results in zip(page.blocks, found.results, strict=True)
     ]
-
-
-def execute(pages: list[Page], device: Device, settings: Settings) -> dict[str, Run]:
-    """Run pages in processes of their own. Pages without a block that runs here need none."""
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    runs = {page.docname: Run([[] for _ in page.blocks], 0.0, started) for page in pages}
-    jobs: list[dict[str, Any]] = []
-    places: list[tuple[str, list[Block]]] = []
-    for page in pages:
-        for blocks in grouped(page, device):
-            places.append((page.docname, blocks))
-            jobs.append(job(str(len(jobs)), blocks, device, settings))
-    if not jobs:
-        return runs
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    environment = {**device.environment, "PATH": path}  # so that console blocks find the same Python
-    parallel = 1 if device.kind == "hardware" else os.cpu_count() or 1
-    for event in run(jobs, env=environment, preload=list(device.preload), parallel=parallel, log=logger.info):
-        docname, blocks = places[int(event["docname"])]
-        if "result" in event:
-            runs[docname].results[blocks[event["block"]].ordinal].append(event["result"])
-        else:
-            runs[docname].seconds += event["seconds"]
-    return runs
-
-
-def grouped(page: Page, device: Device) -> Iterator[list[Block]]:
-    """The blocks that run here, by group: each group has a process of its own, as if it were a page."""
-    groups: dict[str, list[Block]] = defaultdict(list)
-    here = [block for block in page.blocks if not skip_reason(block, device)]
-    names = sorted({name for block in here for name in block.groups} - {"*"}) or ["default"]
-    for block in here:
-        for name in names if "*" in block.groups else block.groups:
-            groups[name].append(block)
-    for name in names:
-        if groups[name]:
-            yield sorted(groups[name], key=lambda block: ORDER.get(block.kind, 1))
-
-
-def job(name: str, blocks: list[Block], device: Device, settings: Settings) -> dict[str, Any]:
-    """What the server is told of a page (or one of its groups)."""
-    return {
-        "docname": name,
-        "blocks": [
-            {
-                "kind": block.kind,
-                "source": block.source,
-                "timeout": block.timeout or settings.timeout,
-                "count": block.moves is not None and device.kind == "simulated",
-                "units": [
-                    {"mode": unit.mode, "code": unit.code, "line": unit.line, "name": unit.name} for unit in block.units
-                ],
-            }
-            for block in blocks
-        ],
-    }
 
 
 def changed(app: Sphinx, env: BuildEnvironment, verification: Verification) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from html import escape
 
 from pygments import highlight
@@ -12,10 +13,16 @@ from pygments.lexers import BashLexer, PythonLexer
 PROMPTS = {"doctest": (">>> ", "... ", PythonLexer), "testconsole": ("$ ", "> ", BashLexer)}
 
 
+@functools.cache
+def formatter() -> HtmlFormatter[str]:
+    """One for all blocks: making it takes longer than using it."""
+    return HtmlFormatter(nowrap=True)
+
+
 def lines(code: str, lexer: Lexer) -> list[str]:
     """Each line of `code` as HTML; tokens that span lines are closed at each."""
     code = code.removesuffix("\n") + "\n"
-    html: str = highlight(code, lexer, HtmlFormatter(nowrap=True))
+    html: str = highlight(code, lexer, formatter())
     return html.removesuffix("\n").split("\n")
 
 

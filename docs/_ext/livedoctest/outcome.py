@@ -85,8 +85,7 @@ def skip_reason(block: Block, device: Device) -> str:
         return block.norun
     if need := unmet(block.requires, device):
         return f"needs {need}"
-    # As sphinx.ext.doctest does: an expression of the author's about the building machine, not code of the page.
-    if block.skipif and eval(block.skipif, {}):  # noqa: S307
+    if block.skipped:
         return f"skipped if {block.skipif}"
     return ""
 
@@ -128,10 +127,13 @@ def shown_moves(block: Block, result: dict[str, Any]) -> dict[str, int] | None:
 
 def failures_of(block: Block, result: dict[str, Any], device: Device, normalizer: Normalizer) -> Iterator[Failure]:
     """Everything in one result that is not as the page says."""
-    for unit, got in zip(block.units, result["units"], strict=False):
+    fault = result["fault"]
+    finished = result["units"][:-1] if fault else result["units"]
+    for unit, got in zip(block.units, finished, strict=False):
         yield from unit_failures(unit, got, normalizer)
-    if fault := result["fault"]:
-        yield Failure(fault["line"], fault["text"], code=block.code, ended=True)
+    if fault:
+        printed = "".join(got["output"] for got in result["units"][-1:])
+        yield Failure(fault["line"], fault["text"], block.code, got=normalizer.compared(printed), ended=True)
         return
     yield from warning_failures(block, result["warnings"], normalizer)
     if block.moves and device.kind == "simulated":

@@ -157,7 +157,10 @@ class Page:
 
 
 class _Warnings:
-    """Records the warnings of page code instead of printing them, and like them the exceptions that end its threads."""
+    """Records the warnings of page code instead of printing them.
+
+    And like them what Python only prints: exceptions that end a thread, or that nothing can catch, as in `__del__`.
+    """
 
     def __init__(self, sources: set[str]) -> None:
         self.recorded: list[dict[str, Any]] = []
@@ -166,6 +169,7 @@ class _Warnings:
     def install(self) -> None:
         warnings.showwarning = self._record
         threading.excepthook = self._record_thread
+        sys.unraisablehook = self._record_unraisable
 
     def begin_block(self) -> None:
         """Forget which warnings have been given, so that each block gives its own; filters stay as set."""
@@ -190,8 +194,15 @@ class _Warnings:
 
     def _record_thread(self, ended: threading.ExceptHookArgs) -> None:
         threading.__excepthook__(ended)
-        text = "".join(traceback.format_exception_only(ended.exc_type, ended.exc_value)).strip()
-        self.recorded.append({"category": "ExceptionInThread", "text": text, "line": None})
+        self._record_exception("ExceptionInThread", ended.exc_type, ended.exc_value)
+
+    def _record_unraisable(self, ignored: sys.UnraisableHookArgs) -> None:
+        sys.__unraisablehook__(ignored)
+        self._record_exception("ExceptionIgnored", ignored.exc_type, ignored.exc_value)
+
+    def _record_exception(self, category: str, kind: type[BaseException], error: BaseException | None) -> None:
+        text = "".join(traceback.format_exception_only(kind, error)).strip()
+        self.recorded.append({"category": category, "text": text, "line": failure.page_line(self._sources)})
 
 
 def _show_sources(blocks: list[dict[str, Any]]) -> None:

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import ctypes
-import faulthandler
 import json
 import mmap
 import os
 import shutil
 import signal
-import struct
-import sys
-import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from livedoctest import capture as captured
 from livedoctest import failure
 from livedoctest.capture import Capture
-from livedoctest.page import Page
+from livedoctest.child import PROGRESS, STACK_SIGNAL, Child
 
-WORK, TEMPORARY = "work", "tmp"
-"""Folders within a page's folder: its working folder, and where it finds room for temporary files."""
-
-_STACK_SIGNAL = getattr(signal, "SIGRTMAX", signal.SIGUSR2)  # page code hardly ever uses it
 _STACK_SECONDS = 0.3  # for the process to write its stack before it is killed
 _EXIT_SECONDS = 5.0  # for what page code registered with atexit
+_IMPORT_SECONDS = 120.0  # for a new interpreter to import what the server could not import for it
 _SHOWN = 10_000  # characters of endless output that are worth showing
-_PROGRESS = struct.Struct("ii")
-_SET_DEATH_SIGNAL, _SET_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
 
 Event = dict[str, Any]
 
@@ -45,6 +32,8 @@ class PageProcess:
     Args:
         page: The page, as the protocol describes it.
         folder: An empty folder for it.
+        cards: The devices dealt to it; empty: all there are.
+        spawn: Modules to import in a new interpreter; None: the process is a fork of this one.
         release: Closes, in the new process, what belongs to the server.
 
     Attributes:
@@ -52,71 +41,54 @@ class PageProcess:
         silent: Whether the page has closed its end of it.
     """
 
-    def __init__(self, page: dict[str, Any], folder: Path, release: Callable[[], None]) -> None:
+    def __init__(
+        self, page: dict[str, Any], folder: Path, cards: list[str], spawn: list[str] | None, release: Callable[[], None]
+    ) -> None:
         self._docname: str = page["docname"]
         self._blocks: list[dict[str, Any]] = page["blocks"]
         self._folder = folder
-        self._capture = Capture()
-        self._stack = captured.unnamed_file()
-        self._progress = mmap.mmap(-1, _PROGRESS.size)  # shared memory: it needs no descriptor and outlives the process
+        self.cards = cards
+        self._capture = Capture.new()
+        self._stack, self._place = captured.unnamed_file(), captured.unnamed_file()
+        os.ftruncate(self._place, PROGRESS.size)
+        self._progress = mmap.mmap(self._place, PROGRESS.size)
         self._units: list[dict[str, Any]] = []
         self._seen = 0  # bytes of output that belong to finished units
         self._ended = 0  # blocks
         self._fault: dict[str, Any] | None = None
+        self._cut_short = ""  # what the unit had printed that ran then
         self._received = b""
         self._started = self._block_started = time.monotonic()
         self._deadline = self._started + (self._blocks[0]["timeout"] if self._blocks else _EXIT_SECONDS)
+        self._deadline += 0 if spawn is None else _IMPORT_SECONDS
         self.silent = False
-        self._fork(release)
+        self._start(spawn, release)
 
-    def _fork(self, release: Callable[[], None]) -> None:
+    def _start(self, spawn: list[str] | None, release: Callable[[], None]) -> None:
         ours, theirs = map(captured.private, os.pipe())
         captured.flush()
         self.pid = os.fork()
         if self.pid == 0:
             os.close(ours)
-            self._become_page(theirs, release)
+            child = Child(
+                blocks=self._blocks,
+                folder=str(self._folder),
+                out=self._capture.out,
+                log=self._capture.log,
+                stack=self._stack,
+                progress=self._place,
+                control=theirs,
+                cards=",".join(self.cards),
+                preload=spawn or [],
+            )
+            (child.run if spawn is None else child.replace_program)(release)
         os.close(theirs)
         os.set_blocking(ours, False)
         self.control = ours
 
-    def _become_page(self, control: int, release: Callable[[], None]) -> NoReturn:
-        status = 70  # EX_SOFTWARE, should the runner itself fail; the traceback goes to the page's log
-        try:
-            release()
-            self._isolate()
-            Page(self._blocks, Path.cwd(), self._capture, partial(write_line, control), self._note).run()
-            status = 0
-            atexit._run_exitfuncs()  # not the whole shutdown of the interpreter, which would wait for threads
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-
-    def _isolate(self) -> None:
-        os.setsid()
-        prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
-        prctl(_SET_SUBREAPER, 1)  # daemons of the page stay its descendants
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        # What imported modules registered is the server's, and would cost as much as the fork. As multiprocessing does
-        # in its forked children, with the same private functions: there are no public ones.
-        atexit._clear()
-        self._capture.install()
-        self._capture.begin_block()
-        faulthandler.enable(file=self._stack)
-        faulthandler.register(_STACK_SIGNAL, file=self._stack)
-        for name in (WORK, TEMPORARY):
-            (self._folder / name).mkdir()
-        os.environ["TMPDIR"] = str(self._folder / TEMPORARY)
-        tempfile.tempdir = None  # the server may have asked for it
-        os.chdir(self._folder / WORK)
-
-    def _note(self, block: int, line: int) -> None:
-        _PROGRESS.pack_into(self._progress, 0, block, line)
-
     def descriptors(self) -> list[int]:
         """The descriptors that this page needs in the server."""
-        return [self.control, self._capture.out, self._capture.log, self._stack]
+        return [self.control, self._capture.out, self._capture.log, self._stack, self._place]
 
     def read(self) -> list[Event]:
         """Take what the page has sent, as events for the client."""
@@ -148,7 +120,7 @@ class PageProcess:
             if self._fault is None and self._ended < len(self._blocks):
                 timeout = self._blocks[self._ended]["timeout"]
                 self._set_fault("timeout", f"did not finish within {timeout:g} s")
-                os.kill(self.pid, _STACK_SIGNAL)
+                os.kill(self.pid, STACK_SIGNAL)
                 self._deadline = now + _STACK_SECONDS
             else:
                 self.kill()
@@ -187,8 +159,7 @@ class PageProcess:
         stack, line = failure.page_stack(dump, self._blocks[self._ended]["source"])
         fault["line"] = line or fault["line"]
         fault["text"] += f"\n{stack}" if stack else ""
-        unfinished = {"output": self._capture.output(self._seen)[:_SHOWN], "exception": None, "status": None}
-        units = [*self._units, unfinished]
+        units = [*self._units, {"output": self._cut_short, "exception": None, "status": None}]
         yield self._result({"units": units, "log": self._capture.logged(), "fault": fault})
         for block in self._blocks[self._ended :]:
             text = f"did not run, because the page's process ended in the block at line {fault['line']}"
@@ -196,10 +167,11 @@ class PageProcess:
             yield self._result({"units": [], "log": "", "fault": lost})
 
     def _set_fault(self, kind: str, text: str) -> None:
-        index, line = _PROGRESS.unpack_from(self._progress, 0)
+        index, line = PROGRESS.unpack_from(self._progress, 0)
         if index != self._ended or not line:
             line = _first_line(self._blocks[self._ended])
         self._fault = {"kind": kind, "text": text, "line": line}
+        self._cut_short = self._capture.output(self._seen)[:_SHOWN]  # now: the process may yet go on for a moment
 
     def _result(self, parts: dict[str, Any]) -> Event:
         now = time.monotonic()
@@ -213,24 +185,6 @@ class PageProcess:
         self._ended += 1
         self._units, self._seen, self._block_started = [], 0, now
         return event
-
-
-def write_line(descriptor: int, message: dict[str, Any]) -> None:
-    """Write a message whole, as one line of JSON."""
-    data = memoryview(json.dumps(message).encode() + b"\n")
-    while data:
-        data = data[os.write(descriptor, data) :]
-
-
-def prctl(option: int, value: int) -> None:
-    """Set an attribute of this process; does nothing on systems other than Linux, which have no such call."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def become_subreaper() -> None:
-    """Let orphans among the descendants of this process become its children."""
-    prctl(_SET_SUBREAPER, 1)
 
 
 def _status_text(status: int) -> str:

@@ -11,7 +11,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 from livedoctest import records
 from livedoctest.block import Block
-from livedoctest.collect import BLOCK, ROLE
+from livedoctest.collect import ALTERNATIVE, BLOCK, ROLE
 from livedoctest.execute import Verification
 from livedoctest.highlight import PROMPTS, transcript
 from livedoctest.messages import block_mark, page_foot, record_lines
@@ -67,7 +67,7 @@ def show(node: nodes.Element, block: Block, outcome: Outcome) -> nodes.Element:
     role = node.get(ROLE)
     if role == "program" and block.kind in PROMPTS:
         new: nodes.Element = program(block, outcome)
-    elif role == "output" and outcome.published:
+    elif role == "output" and outcome.published and applies(node, block):
         new = literal(outcome.published[0].rstrip("\n"), node)
     else:
         new = literal(without_options(node.astext()) if block.kind == "testcode" else node.astext(), node)
@@ -78,6 +78,11 @@ def show(node: nodes.Element, block: Block, outcome: Outcome) -> nodes.Element:
         new["ids"] = [nodes.make_id(f"file-{name}")]
     node.replace_self(new)
     return new
+
+
+def applies(node: nodes.Element, block: Block) -> bool:
+    """Whether an output is the one that was compared; of several that have conditions only one is."""
+    return ALTERNATIVE not in node or block.outputs[node[ALTERNATIVE]].applies
 
 
 def literal(text: str, old: nodes.Element) -> nodes.literal_block:

@@ -23,8 +23,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from livedoctest import capture as captured
-from livedoctest.process import Event, PageProcess, become_subreaper, write_line
+from livedoctest.child import become_subreaper, write_line
+from livedoctest.probe import survives_fork
+from livedoctest.process import Event, PageProcess
+from livedoctest.slots import Slots
 
+_PROBE_SECONDS = 60.0
 _TICK = 0.025  # seconds between two looks at time limits and at the size of outputs
 
 
@@ -33,14 +37,16 @@ class Server:
 
     Args:
         folder: Holds the folders of the pages.
-        parallel: How many pages run at once.
+        slots: Where they run.
+        spawn: Modules that each page imports in an interpreter of its own; None: pages are forks of this process.
         jobs: Where the pages came from; its end means that nobody wants results any more.
         events: Descriptor that takes the events.
     """
 
-    def __init__(self, folder: Path, parallel: int, jobs: int, events: int) -> None:
+    def __init__(self, folder: Path, slots: Slots, spawn: list[str] | None, jobs: int, events: int) -> None:
         self._folder = folder
-        self._parallel = parallel
+        self._slots = slots
+        self._spawn = spawn
         self._jobs = jobs
         self._events = events
         self._started = 0
@@ -54,8 +60,8 @@ class Server:
         waiting = deque(pages)
         try:
             while waiting or self._running:
-                while waiting and len(self._running) < self._parallel:
-                    self._start(waiting.popleft())
+                while waiting and (cards := self._slots.take(waiting[0])) is not None:
+                    self._start(waiting.popleft(), cards)
                 if not self._wait():
                     return
                 self._follow()
@@ -64,11 +70,11 @@ class Server:
         finally:
             self._end()
 
-    def _start(self, page: dict[str, Any]) -> None:
+    def _start(self, page: dict[str, Any], cards: list[str]) -> None:
         self._started += 1
         folder = self._folder / f"{self._started:04d}"
         folder.mkdir()
-        process = PageProcess(page, folder, self._release)
+        process = PageProcess(page, folder, cards, self._spawn, self._release)
         self._running.append(process)
         self._selector.register(process.control, selectors.EVENT_READ)
 
@@ -95,6 +101,7 @@ class Server:
                 self._ignore(process)
                 self._running.remove(process)
                 events = list(process.finish())
+                self._slots.give_back(process.cards)
                 self._sweep()
                 self._pass_on(events)
 
@@ -137,13 +144,16 @@ def main() -> None:
     if problem := _preload(order["preload"], jobs):
         write_line(events, {"error": problem})
         return
+    cards = order.get("cards", [])
+    fork = survives_fork(order["probe"], cards[0], _PROBE_SECONDS) if order.get("probe") else True
     become_subreaper()
     folder = Path(tempfile.mkdtemp(prefix="livedoctest-")).resolve()
     try:
-        write_line(events, {"ready": True, "folder": str(folder)})
+        write_line(events, {"ready": True, "folder": str(folder), "start": "fork" if fork else "spawn"})
         pages = _read_pages(jobs)
         if pages is not None:
-            Server(folder, order["parallel"], jobs.fileno(), events).run(pages)
+            spawn = None if fork else order["preload"]
+            Server(folder, Slots(order["parallel"], cards), spawn, jobs.fileno(), events).run(pages)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

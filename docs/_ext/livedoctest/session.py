@@ -19,9 +19,11 @@ from sphinx.util.logging import pending_warnings, suppress_logging
 
 from livedoctest.block import Page
 from livedoctest.collect import pages_of
+from livedoctest.conditions import Skips, settle
 from livedoctest.directives import MARK
 from livedoctest.execute import Verification
 from livedoctest.gallery import docname_of_script
+from livedoctest.stock import Stock
 
 FIRST, LAST = 1, 999  # priorities: before and after what other extensions do at the same event
 
@@ -72,7 +74,9 @@ class Session:
             env.clear_doc(docname)
             self.app.builder.read_doc(docname)
         same, self._prose[docname] = self._prose[docname] == prose, prose
-        return pages_of(env)[docname], same
+        page, device = pages_of(env)[docname], self.app.livedoctest.device  # type: ignore[attr-defined]
+        page.findings += settle(page, device, Skips(device, Stock.of(self.app.config)))
+        return page, same
 
     def source(self, name: str) -> Path:
         """The file that a block names as its source."""

@@ -1,0 +1,34 @@
+"""What must hold of a page as a whole: what its front matter says of blocks, and that its files are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from livedoctest.block import Finding, Page
+
+
+def check_declaration(page: Page, declared: str, path: Path) -> None:
+    """What the front matter says of blocks must be so: a page without any says `livedoctest: none`."""
+    runs = any(block.kind in ("doctest", "testcode", "testconsole") and not block.norun for block in page.blocks)
+    if declared == "none" and runs:
+        rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        line = next((number for number, row in enumerate(rows, 1) if row.lstrip(":").startswith("livedoctest:")), 1)
+        words = "The front matter says `livedoctest: none`, but the page has blocks that run."
+        page.findings.append(Finding("CONTRADICTION", page.source, line, words))
+    elif declared not in ("", "none"):
+        words = f"The front matter says `livedoctest: {declared}`; the only value is none."
+        page.findings.append(Finding("CONTRADICTION", page.source, 1, words))
+    elif not (declared or runs or page.findings):
+        words = "No block of this page runs; say `livedoctest: none` in its front matter if that is meant."
+        page.findings.append(Finding("EMPTY_PAGE", page.source, 1, words))
+
+
+def unused_files(page: Page) -> Iterator[Finding]:
+    """File blocks that no later block names: writing a file is no check of what is in it."""
+    for number, block in enumerate(page.blocks):
+        stem = Path(block.units[0].name).stem
+        later = (each.code for each in page.blocks[number + 1 :])
+        if block.kind == "testfile" and not block.norun and not any(stem in code for code in later):
+            words = f"No later block uses {block.units[0].name}, so nothing checks it: run or import it."
+            yield Finding("UNVERIFIED", block.source, block.line, words)

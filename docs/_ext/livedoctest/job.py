@@ -1,0 +1,102 @@
+"""What the server is told to run, and what its results become: a job is a page, or one of the groups of its blocks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from livedoctest.block import Block, Page
+from livedoctest.cache import Run
+from livedoctest.client import RunnerError
+from livedoctest.conditions import devices_needed
+from livedoctest.device import Device
+from livedoctest.outcome import Normalizer, outcome, skip_reason
+from livedoctest.settings import Settings
+from livedoctest.stock import GLOBAL, Stock
+
+ORDER = {
+    "testsetup": 0,
+    "testcleanup": 2,
+}  # as in sphinx.ext.doctest; everything else between them, as written
+
+
+@dataclass
+class Jobs:
+    """The jobs of pages; `runs` collects their results."""
+
+    pages: list[Page]
+    device: Device
+    settings: Settings
+    stock: Stock
+    runs: dict[str, Run] = field(init=False)
+    _sources: dict[str, str] = field(init=False)
+    _places: list[tuple[str, list[Block]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        self.runs = {page.docname: Run([[] for _ in page.blocks], 0.0, started) for page in self.pages}
+        self._sources = {page.docname: page.source for page in self.pages}
+        self._places = [
+            (page.docname, self.stock.around(blocks)) for page in self.pages for blocks in grouped(page, self.device)
+        ]
+
+    def orders(self) -> list[dict[str, Any]]:
+        """The jobs as the server's protocol describes them; empty where no block runs here."""
+        return [
+            {
+                "docname": str(number),
+                "source": self._sources[docname],
+                "cards": max(devices_needed(block.requires, self.device) for block in blocks),
+                "blocks": [self._order(block) for block in blocks],
+            }
+            for number, (docname, blocks) in enumerate(self._places)
+        ]
+
+    def _order(self, block: Block) -> dict[str, Any]:
+        return {
+            "kind": block.kind,
+            "source": block.source,
+            "timeout": block.timeout or self.settings.timeout,
+            "count": block.moves is not None and self.device.kind == "simulated",
+            "units": [
+                {"mode": unit.mode, "code": unit.code, "line": unit.line, "name": unit.name} for unit in block.units
+            ],
+        }
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Add what the server says to the runs. Raises RunnerError if the global set-up or clean-up fails."""
+        docname, blocks = self._places[int(event["docname"])]
+        if "result" not in event:
+            self.runs[docname].seconds += event["seconds"]
+            return
+        block = blocks[event["block"]]
+        if block.ordinal == GLOBAL:
+            self._check_global(docname, block, event["result"])
+        else:
+            self.runs[docname].results[block.ordinal].append(event["result"])
+
+    def _check_global(self, docname: str, block: Block, result: dict[str, Any]) -> None:
+        fault = result["fault"]
+        if fault and fault["kind"] == "lost":
+            return  # the block that ended the process is reported
+        found = outcome(block, [result], self.device, Normalizer(self.settings.normalizers))
+        for failure in found.failures:
+            raise RunnerError(
+                f"{block.source} in conf.py, on the page {docname}: {failure.what}\n{failure.got}".rstrip()
+            )
+
+
+def grouped(page: Page, device: Device) -> Iterator[list[Block]]:
+    """The blocks that run here, by group: each group has a process of its own, as if it were a page."""
+    groups: dict[str, list[Block]] = defaultdict(list)
+    here = [block for block in page.blocks if not skip_reason(block, device)]
+    names = sorted({name for block in here for name in block.groups} - {"*"}) or ["default"]
+    for block in here:
+        for name in names if "*" in block.groups else block.groups:
+            groups[name].append(block)
+    for name in names:
+        if groups[name]:
+            yield sorted(groups[name], key=lambda block: ORDER.get(block.kind, 1))

@@ -1,0 +1,102 @@
+"""What one build runs blocks with: the device, the stored results, and the server, which starts as early as it can."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from pathlib import Path
+
+from filelock import Timeout
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+from livedoctest.builder import PASSIVE_BUILDERS
+from livedoctest.cache import cache_of
+from livedoctest.client import Order, Runner
+from livedoctest.device import Device, DeviceError, detect
+from livedoctest.problems import logger
+from livedoctest.settings import Settings
+from livedoctest.stock import Stock
+
+_LAST = 900  # among the handlers of an event: others may choose which pages are read
+
+
+class Workshop:
+    """Opened by reading or verifying, closed by verifying or when the build ends."""
+
+    def __init__(self, app: Sphinx) -> None:
+        self.settings = Settings.of(app.config)
+        self.stock = Stock.of(app.config)
+        self.cache = cache_of(app, self.settings)
+        self._runner: Runner | None = None
+
+    @functools.cached_property
+    def device(self) -> Device:
+        """Where blocks run. Raises DeviceError."""
+        return detect(self.settings.device)
+
+    def open_early(self, docnames: list[str]) -> None:
+        """Start the server before pages are read, so that its imports take no time of their own.
+
+        Only if one of the pages has no stored result at all: an edit may be of prose only. And only in one of the
+        builds that share the results: it keeps the others waiting until it has verified.
+        """
+        if all(self.cache.path(name).exists() for name in docnames):
+            return
+        try:
+            self.cache.lock.acquire(blocking=False)
+            if self.device.preload:
+                self.runner()
+        except (Timeout, DeviceError):
+            pass  # another build runs the pages; or verifying will say what is wrong
+
+    def runner(self) -> Runner:
+        """The server. Raises RunnerError."""
+        if self._runner is None:
+            self._runner = Runner(self._order(), logger.info)
+        return self._runner
+
+    def _order(self) -> Order:
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+        return Order(
+            # console blocks find the same Python
+            env={**self.device.environment, **self.stock.environment, "PATH": path},
+            preload=list(self.device.preload),
+            parallel=os.cpu_count() or 1,
+            cards=list(self.device.cards),
+            probe=self.device.probe,
+        )
+
+    def close(self) -> None:
+        """End the server, and let other builds have the stored results."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
+        self.cache.lock.release(force=True)
+
+
+def workshop_of(app: Sphinx) -> Workshop:
+    """The workshop of a build, opened if it is not yet."""
+    if not hasattr(app, "livedoctest_workshop"):
+        app.livedoctest_workshop = Workshop(app)  # type: ignore[attr-defined]
+    workshop: Workshop = app.livedoctest_workshop  # type: ignore[attr-defined]
+    return workshop
+
+
+def begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Before pages are read."""
+    if app.builder.name not in PASSIVE_BUILDERS:
+        workshop_of(app).open_early(docnames)
+
+
+def end(app: Sphinx, error: Exception | None) -> None:
+    """When the build is over; after a fault while reading, blocks were never verified."""
+    if hasattr(app, "livedoctest_workshop"):
+        workshop_of(app).close()
+
+
+def setup_workshop(app: Sphinx) -> None:
+    """Open the workshop early, and close it in any case."""
+    app.connect("env-before-read-docs", begin, _LAST)
+    app.connect("build-finished", end)

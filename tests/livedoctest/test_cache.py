@@ -1,0 +1,116 @@
+"""Stored results: what they depend on, and what they must not outlive."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from livedoctest import device, workshop
+from livedoctest.device import Device
+
+COUNTING = """# Counts its executions
+
+```{testcode}
+import pathlib
+log = pathlib.Path(LOG)
+with log.open("a") as file:
+    _ = file.write("x")
+```
+"""
+LINE = """# Prints its own line
+
+```{testcode}
+import traceback
+try:
+    1 / 0
+except ZeroDivisionError:
+    print(traceback.format_exc())
+```
+
+```{testoutput}
+Traceback (most recent call last):
+  File "index.md", line 6, in <module>
+    1 / 0
+    ~~^~~
+ZeroDivisionError: division by zero
+<BLANKLINE>
+```
+"""
+VERSIONS = {"python": "3.11.0", "torch": "2.13.0", "torch_npu": "2.13.0", "tensordict": "0.15.3", "driver": "1"}
+
+
+@pytest.fixture
+def counted(site, tmp_path):
+    """A site with one page, and the number of times that it was executed."""
+    made = site(index=COUNTING.replace("LOG", repr(str(tmp_path / "log"))))
+    return made, lambda: len((tmp_path / "log").read_text())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"versions": {**VERSIONS, "torch": "2.13.1"}},
+        {"versions": {**VERSIONS, "torch_npu": "2.13.0.post1"}},
+        {"versions": {**VERSIONS, "tensordict": "0.15.4"}},
+        {"versions": {**VERSIONS, "driver": "2"}},
+        {"versions": {**VERSIONS, "cann": "9.2.0"}},
+        {"versions": {**VERSIONS, "python": "3.12.0"}},
+        {"name": "another"},
+        {"count": 2},
+        {"kind": "simulated"},
+        {"hazards": True},
+    ],
+)
+def test_a_new_version_or_device_executes_all_pages(counted, monkeypatch, other):
+    made, executions = counted
+    facts = {"kind": "hardware", "name": "a fake for tests", "count": 1, "versions": VERSIONS}
+    monkeypatch.setattr(workshop, "detect", lambda wanted: Device(**facts))
+    assert made.build().status == 0, made.log
+    assert made.build().status == 0
+    assert executions() == 1
+    monkeypatch.setattr(workshop, "detect", lambda wanted: Device(**facts | other))
+    assert made.build().status == 0
+    assert executions() == 2
+
+
+def test_new_sources_of_the_simulator_execute_all_pages(monkeypatch):
+    one = Device("simulated").identity
+    monkeypatch.setattr(device, "npusim_sources", lambda: "other")
+    assert Device("simulated").identity != one
+
+
+def test_an_output_that_names_its_line_moves_with_it(site):
+    made = site(index=LINE)
+    assert made.build().status == 0, made.log
+    assert made.build().report["pages"][0]["cached"]
+    made.write("index.md", LINE.replace("# Prints its own line", "# Prints its own line\n\nNew words."))
+    assert made.build().status == 1
+    assert "line 8, in <module>" in made.log
+    made.write("index.md", LINE.replace("# Prints its own line", "# Prints it, still"))
+    assert made.build().status == 0
+    assert made.report["pages"][0]["cached"]
+
+
+def test_builders_share_the_results(counted, tmp_path):
+    made, executions = counted
+    for builder in ("gettext", "dirhtml", "singlehtml", "latex", "linkcheck", "doctest", "html"):
+        trees = ["-d", str(tmp_path / f"trees-{builder}"), "-D", f"livedoctest_cache={tmp_path / 'cache'}"]
+        assert made.build("-j", "auto", *trees, builder=builder).status == 0, made.log
+    assert executions() == 1
+
+
+@pytest.mark.parametrize("damage", ["{half", "[]", "{}", "\xff\xfe", '"key": ', "no block has a result"])
+def test_a_corrupt_result_is_made_anew_with_one_warning(counted, damage):
+    made, executions = counted
+    made.build()
+    stored = made.out / ".doctrees/livedoctest/index.json"
+    whole = json.loads(stored.read_text())
+    stored.write_bytes(
+        json.dumps(whole | {"results": []}).encode() if " block " in damage else damage.encode("latin-1")
+    )
+    assert made.build().status == 0
+    assert made.log.count("[livedoctest.cache]") == 1
+    assert executions() == 2
+    assert "[livedoctest" not in made.build().log
+    assert executions() == 2

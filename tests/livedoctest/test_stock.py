@@ -1,0 +1,103 @@
+"""What pages written for sphinx.ext.doctest find in conf.py."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = "doctest_global_setup = 'import math\\nlimit = 3'\n"
+PAGE = "# T\n\n```{doctest}\n>>> math.floor(limit + 0.5)\n3\n```\n\n```{doctest} other\n>>> limit\n3\n```\n"
+CLEANUP = "# T\n\n```{testcode}\nimport pathlib\nstate = pathlib.Path(LOG)\n```\n"
+
+
+def test_global_setup_runs_before_every_group(site):
+    built = site(index=PAGE, conf=SETUP).build("-W")
+    assert built.status == 0, built.log
+    assert built.report["totals"]["blocks"] == 2
+
+
+def test_a_new_global_setup_runs_the_pages_again(site):
+    made = site(index=PAGE, conf=SETUP)
+    assert made.build().status == 0
+    assert made.build("-D", "doctest_global_setup=import math\nlimit = 4").status == 1
+
+
+def test_global_cleanup_runs_after_the_blocks(site, tmp_path):
+    page = CLEANUP.replace("LOG", repr(str(tmp_path / "log")))
+    built = site(index=page, conf="doctest_global_cleanup = 'state.write_text(\"cleaned\")'\n").build("-W")
+    assert built.status == 0, built.log
+    assert (tmp_path / "log").read_text() == "cleaned"
+
+
+@pytest.mark.parametrize(
+    ("conf", "words"),
+    [
+        (
+            "doctest_global_setup = 'import nothing_like_it'\n",
+            ["doctest_global_setup", "page index", "nothing_like_it"],
+        ),
+        ("doctest_global_setup = 'print(1)'\n", ["doctest_global_setup", "output differs"]),
+        ("doctest_global_setup = 'import os; os._exit(3)'\n", ["doctest_global_setup", "exit status 3"]),
+        ("doctest_global_cleanup = '1 / 0'\n", ["doctest_global_cleanup", "ZeroDivisionError"]),
+    ],
+)
+def test_global_code_that_fails_stops_the_build(site, conf, words):
+    built = site(index="# T\n\n```{doctest}\n>>> 1\n1\n```\n", conf=conf).build()
+    assert built.status == 2
+    assert all(word in built.log for word in words), built.log
+    assert not (built.out / "index.html").exists()
+
+
+def skipif(expression: str) -> str:
+    return f"# T\n\n```{{doctest}}\n:skipif: {expression}\n\n>>> 1\n1\n```\n"
+
+
+@pytest.mark.parametrize(("limit", "status"), [(3, "passed"), (4, "skipped")])
+def test_conditions_see_the_global_setup(site, limit, status):
+    setup = f'doctest_global_setup = \'print("noise", end="") if 0 else None\\nlimit = {limit}\'\n'
+    built = site(index=skipif("limit > 3"), conf=setup).build()
+    assert built.status == 0, built.log
+    assert built.blocks()[0]["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("expression", "conf", "words"),
+    [
+        ("nothing", "", "name 'nothing' is not defined. The expression sees builtins, sys, os"),
+        ("1 / 0", "", "ZeroDivisionError"),
+        ("nothing", "doctest_global_setup = 'x = 1'\n", "evaluated after doctest_global_setup: NameError"),
+    ],
+)
+def test_conditions_without_a_value_stop_the_build(site, expression, conf, words):
+    built = site(index=skipif(expression), conf=conf).build()
+    assert built.status == 2
+    assert f"index.md:6: WARNING: skipif {expression!r}" in built.log
+    assert words in built.log
+
+
+def test_a_condition_is_asked_anew_in_every_build(site, monkeypatch):
+    made = site(index=skipif("os.environ['WHERE'] == 'here'"))
+    assert made.build().status == 2
+    monkeypatch.setenv("WHERE", "here")
+    assert made.build().report["totals"]["skipped"] == 1
+    monkeypatch.setenv("WHERE", "elsewhere")
+    assert made.build().report["totals"]["passed"] == 1
+
+
+def test_pages_import_from_doctest_path(site, tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "own_module.py").write_text("x = 5\n")
+    page = "# T\n\n```{doctest}\n>>> import own_module\n>>> own_module.x\n5\n```\n"
+    built = site(index=page, conf=f"doctest_path = [{str(tmp_path / 'own')!r}]\n").build("-W")
+    assert built.status == 0, built.log
+
+
+def test_outputs_that_do_not_apply_are_shown_as_written(site):
+    page = (
+        "# T\n\n```{testcode}\nprint('new 1')\n```\n\n```{testoutput}\n:requires: python<3\n\nold ...\n```\n\n"
+        "```{testoutput}\n:requires: python>=3\n\nnew ...\n```\n"
+    )
+    built = site(index=page).build("-W")
+    assert built.status == 0, built.log
+    assert "old ..." in built.html()
+    assert "new 1" in built.html()
+    assert "new ..." not in built.html()

@@ -1,0 +1,73 @@
+"""The server starts while pages are read, in one of the builds that share results, and only where it is wanted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from livedoctest import workshop
+from livedoctest.device import Device
+
+PAGE = "# T\n\n```{doctest}\n>>> 1\n1\n```\n"
+NOTE_READING = """
+import pathlib
+
+def setup(app):
+    app.connect("source-read", lambda *_: pathlib.Path(LOG).open("a").write("read "))
+"""
+
+
+@pytest.fixture
+def events(site, monkeypatch, tmp_path):
+    """A site with one page, and what its builds do, in order: start a server, read a page."""
+    log = tmp_path / "log"
+    device = Device("simulated", "a fake for tests", 1, {"python": "3.11.0"}, preload=("json",))
+    monkeypatch.setattr(workshop, "detect", lambda wanted: device)
+
+    class Runner(workshop.Runner):
+        def __init__(self, *arguments):
+            with log.open("a") as file:
+                file.write("start ")
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(workshop, "Runner", Runner)
+    return site(index=PAGE, conf=NOTE_READING.replace("LOG", repr(str(log)))), lambda: log.read_text().split()
+
+
+def test_imports_overlap_with_reading(events):
+    made, seen = events
+    assert made.build().status == 0, made.log
+    assert seen() == ["start", "read"]
+
+
+def test_prose_starts_no_server_and_code_starts_it_after_reading(events):
+    made, seen = events
+    made.build()
+    made.write("index.md", PAGE + "\nProse.\n")
+    assert made.build().status == 0
+    assert seen()[2:] == ["read"]
+    made.write("index.md", PAGE.replace("1", "2"))
+    assert made.build().status == 0
+    assert seen()[3:] == ["read", "start"]
+
+
+def test_a_build_that_fails_while_reading_ends_the_server(events):
+    made, seen = events
+    made.write("index.md", "# T\n\n```python\nx\n```\n")
+    assert made.build().status == 2
+    assert seen() == ["start", "read"]
+    made.write("index.md", PAGE)
+    assert made.build().status == 0  # the lock on the results is free
+
+
+def test_builds_at_the_same_time_execute_each_page_once(site, tmp_path):
+    code = f"import time\nwith open({str(tmp_path / 'log')!r}, 'a') as file:\n    _ = file.write('x')\ntime.sleep(0.5)"
+    pages = {f"{name}.md": f"# {name}\n\n```{{testcode}}\n{code}\n```\n" for name in ("index", "other")}
+    made = site(pages, conf="livedoctest_cache = '../cache'\n")
+    options = [["-d", str(tmp_path / f"trees-{name}"), str(made.source), str(tmp_path / name)] for name in "abc"]
+    builds = [subprocess.Popen([sys.executable, "-m", "sphinx", "-q", *each]) for each in options]
+    assert [build.wait() for build in builds] == [0, 0, 0]
+    assert (tmp_path / "log").read_text() == "xx"
+    assert all("1 of 1 code blocks" in (tmp_path / name / "index.html").read_text() for name in "abc")
