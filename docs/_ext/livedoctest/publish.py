@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -125,8 +126,15 @@ def leave_out(translator: Any, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
+def add_style(app: Sphinx) -> None:
+    """Let builders copy the style sheet of the marks; before that of a site, whose rules then win."""
+    app.config.html_static_path.append(str(Path(__file__).parent / "static"))
+
+
 def setup_marks(app: Sphinx) -> None:
-    """Register the nodes and the handler that puts them into pages."""
+    """Register the nodes, their style, and the handler that puts them into pages."""
+    app.connect("builder-inited", add_style)
+    app.add_css_file("livedoctest.css")
     none = (leave_out, None)
     app.add_node(live_mark, html=(visit_mark, None), latex=none, text=none, man=none, texinfo=none)
     app.add_node(live_program, html=(visit_program, None))
