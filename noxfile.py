@@ -11,6 +11,7 @@ import os
 import platform
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nox
@@ -20,7 +21,7 @@ nox.options.reuse_venv = "yes"
 nox.options.sessions = ["docs", "tests", "lint"]
 
 PROJECT = nox.project.load_toml("pyproject.toml")
-LANGUAGES = ("en", "zh_CN")  # the first one executes, the others reuse its results
+LANGUAGES = ("en", "zh_CN")
 HTML = Path("build/html")
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
@@ -41,8 +42,10 @@ def environment(session: nox.Session) -> None:
 @nox.session(requires=["environment"], venv_backend="none")
 def docs(session: nox.Session) -> None:
     """Build the site in both languages; every example runs and is checked on the way."""
-    for language in LANGUAGES:
-        sphinx(session, "html", language, HTML / language)
+    with ThreadPoolExecutor() as builds:  # at once: one executes the pages while the other one reads them
+        started = [builds.submit(sphinx, session, "html", language, HTML / language) for language in LANGUAGES]
+    for build in started:
+        build.result()  # raises what went wrong
     python(session, "-m", "guide.root", str(HTML))
 
 
@@ -106,8 +109,12 @@ def live(session: nox.Session) -> None:
 
 @nox.session(requires=["environment"], venv_backend="none", default=False)
 def bench(session: nox.Session) -> None:
-    """Measure the simulator's import time and a page's overhead."""
+    """Measure what verification costs; `nox -s bench -- --peers` also measures MyST-NB and a process per block."""
     python(session, "tests/bench/overhead.py")
+    if "--peers" in session.posargs:  # apart from the environment: nothing else may come to depend on them
+        needs = nox.project.dependency_groups(PROJECT, "bench")
+        python(session, "-m", "pip", "install", "--quiet", "--upgrade", "--target", "build/bench", *needs)
+    python(session, "tests/bench/engine.py", *session.posargs)
 
 
 @nox.session(default=False)
