@@ -9,7 +9,7 @@ from docutils import nodes
 
 from livedoctest.block import Block, Page
 from livedoctest.collect import BLOCK, ROLE
-from livedoctest.execute import ORDER
+from livedoctest.job import ORDER
 from livedoctest.outcome import Outcome
 from livedoctest.program import Piece, program
 from livedoctest.prose import inline, markdown
