@@ -145,6 +145,21 @@ def test_search_finds_api_names(
     assert expected in results(page, site, language, query)
 
 
+@pytest.mark.parametrize(
+    ("language", "query", "word"), [("en", "isend irecv", "isend"), ("zh_CN", "锁页内存", "锁页内存")]
+)
+def test_search_leads_to_sections_that_hold_the_words(
+    page: Page, problems: list[str], site: str, language: str, query: str, word: str
+) -> None:
+    results(page, site, language, query)
+    page.wait_for_selector(".search-sections a")
+    section = page.locator(".search-sections li").first
+    assert word in section.inner_text()
+    section.locator("a").click()
+    page.wait_for_url(f"{site}{language}/**#*")
+    assert word in page.locator(page.evaluate("location.hash")).inner_text()
+
+
 @pytest.mark.parametrize("query", ["批量大小", "张量", "嵌套", "键", "批量大小 batch_size", "batch_size批量"])
 def test_search_finds_chinese_words(page: Page, problems: list[str], site: str, query: str) -> None:
     assert "features/construction.html" in results(page, site, "zh_CN", query)
