@@ -1,11 +1,15 @@
-"""Two processes, two NPUs, the real ProcessGroupHCCL on simulated HCCL."""
+"""Several processes, one NPU each, the real ProcessGroupHCCL on simulated HCCL."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+RANKS = Path(__file__).with_name("ranks.py")
 
 START = """
 import torch
@@ -15,54 +19,6 @@ rank = dist.get_rank()
 other = 1 - rank
 torch.npu.set_device(rank)
 device = f"npu:{rank}"
-"""
-
-TALK = """
-total = torch.full((3,), float(rank + 1), device=device)
-dist.all_reduce(total)
-assert total.tolist() == [3, 3, 3], total
-
-patterns = torch.arange(1 << 16, dtype=torch.int32).to(torch.int16)  # all that 16 bits can be
-for dtype in (torch.float16, torch.bfloat16):
-    parts = [patterns.view(dtype), patterns.flip(0).roll(777).view(dtype)]
-    total = parts[rank].to(device)
-    dist.all_reduce(total)
-    expected = (parts[0].float() + parts[1].float()).to(dtype)
-    torch.testing.assert_close(total.cpu(), expected, rtol=0, atol=0, equal_nan=True)
-
-largest = torch.tensor([rank, -rank], device=device)
-dist.all_reduce(largest, dist.ReduceOp.MAX)
-assert largest.tolist() == [1, 0], largest
-
-message = torch.arange(5, device=device)
-if rank == 0:
-    dist.send(message * 2, 1)
-    dist.recv(message, 1)
-    assert message.tolist() == [0, 3, 6, 9, 12], message
-else:
-    received = torch.zeros_like(message)
-    dist.recv(received, 0)
-    assert received.tolist() == [0, 2, 4, 6, 8], received
-    dist.send(message * 3, 0)
-
-gathered = [torch.zeros(rank_ + 1, device=device) for rank_ in range(2)]  # of uneven sizes
-dist.all_gather(gathered, torch.ones(rank + 1, device=device))
-assert [g.tolist() for g in gathered] == [[1], [1, 1]], gathered
-
-both = torch.zeros(2, device=device)
-work = dist.all_gather_into_tensor(both, torch.tensor([float(rank)], device=device), async_op=True)
-work.wait()
-assert (both + 0).tolist() == [0, 1], both
-
-incoming = torch.zeros(2, device=device)
-outgoing = torch.full((2,), float(rank), device=device)
-exchange = [dist.P2POp(dist.irecv, incoming, other), dist.P2POp(dist.isend, outgoing, other)]
-for work in dist.batch_isend_irecv(exchange):
-    work.wait()
-assert incoming.tolist() == [other, other], incoming
-
-dist.barrier()
-dist.destroy_process_group()
 """
 
 DEADLOCK = """
@@ -75,28 +31,54 @@ print("passed")
 """
 
 
+DEATH = """
+import os, signal
+dist.barrier()
+if rank == 0:
+    os.kill(os.getpid(), signal.SIGKILL)
+total = torch.ones(2, device=device)
+dist.all_reduce(total)
+torch.npu.synchronize()
+print("passed")
+"""
+
+CHECKS = re.findall(r"^@check\ndef (\w+)", RANKS.read_text(), re.MULTILINE)
+
+
+def torchrun(ranks: int, timeout: int, messages: Path, *program: str) -> subprocess.CompletedProcess[str]:
+    """Run a program on several ranks; their messages go through a folder."""
+    messages.mkdir()
+    command = [sys.executable, "-m", "npusim", "--devices", str(ranks), "--async", "-m", "torch.distributed.run"]
+    command += ["--standalone", f"--nproc-per-node={ranks}", *program]
+    variables = {"NPUSIM_SHM": str(messages), "NPUSIM_TIMEOUT": str(timeout), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, check=False)
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def results(request, tmp_path_factory) -> list[dict[str, str | None]]:
+    """What failed in ranks.py, by rank and check."""
+    folder = tmp_path_factory.mktemp("results")
+    messages = folder / "messages"
+    done = torchrun(request.param, 240, messages, str(RANKS), str(folder))
+    assert done.returncode == 0, done.stderr
+    assert list(messages.iterdir()) == []
+    return [json.loads((folder / str(rank)).read_text()) for rank in range(request.param)]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_hccl(results, check):
+    assert [failed[check] for failed in results] == [None] * len(results)
+
+
 @pytest.fixture
 def launch(tmp_path):
-    """Run a program on two ranks; messages go through a folder of its own, which must be empty in the end."""
-
     def run(body: str, timeout: int) -> subprocess.CompletedProcess[str]:
-        script, messages = tmp_path / "program.py", tmp_path / "messages"
-        messages.mkdir()
+        script = tmp_path / "program.py"
         script.write_text(START + body)
-        command = [sys.executable, "-m", "npusim", "-m", "torch.distributed.run", "--nproc-per-node=2"]
-        variables = {"NPUSIM_SHM": str(messages), "NPUSIM_TIMEOUT": str(timeout), "OMP_NUM_THREADS": "1"}
-        command += ["--standalone", str(script)]
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=300, env={**os.environ, **variables}, check=False
-        )
+        return torchrun(2, timeout, tmp_path / "messages", str(script))
 
     return run
-
-
-def test_two_ranks_talk(launch, tmp_path: Path):
-    done = launch(TALK, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert list((tmp_path / "messages").iterdir()) == []
 
 
 def test_receiving_first_on_both_ranks_times_out(launch):
@@ -106,3 +88,10 @@ def test_receiving_first_on_both_ranks_times_out(launch):
     assert "passed" not in done.stdout
     assert "timed out after 3 s (NPUSIM_TIMEOUT)" in done.stderr
     assert "use batch_isend_irecv" in done.stderr
+
+
+def test_a_rank_that_dies_ends_the_others(launch, tmp_path):
+    done = launch(DEATH, timeout=120)
+    assert done.returncode != 0
+    assert "passed" not in done.stdout
+    assert list((tmp_path / "messages").iterdir()) == []

@@ -51,6 +51,18 @@ void operation_free(Operation *operation) {
     free(operation);
 }
 
+/* A result read before the stream waits for it must never look right. */
+void operation_delay(const Operation *operation, Stream *stream, uint64_t sequence) {
+    if (operation->reduction >= 0) {
+        if (operation->result)
+            late_result(stream, sequence, operation->result, hccl_bytes(operation->count, operation->dtype));
+        return;
+    }
+    for (int i = 0; i < operation->receives; i++)
+        late_result(stream, sequence, operation->receive[i].data, operation->receive[i].bytes);
+    late_result(stream, sequence, operation->local_target, operation->local_bytes);
+}
+
 int operation_issue(Operation *operation, void *stream) {
     if (forked) {
         free(operation);

@@ -39,7 +39,7 @@ static int overlap(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 
 static int reads_late_target(const Stream *stream, const Task *task) {
     for (const Late *late = stream->late; late; late = late->next)
-        if (late->staged && overlap(late->target, late->bytes, task->source, task->bytes))
+        if (!late->source && late->staged && overlap(late->target, late->bytes, task->source, task->bytes))
             return 1;
     return 0;
 }
@@ -57,6 +57,21 @@ void late_copy(Stream *stream, const Task *task) {
     }
     memset(task->target, POISON, task->bytes);
     append(stream, late);
+}
+
+/* What an operation wrote on a device: take it away until somebody has waited. */
+void late_result(Stream *stream, uint64_t sequence, void *target, size_t bytes) {
+    if (!bytes)
+        return;
+    void *staged = malloc(bytes);
+    memcpy(staged, target, bytes);
+    memset(target, POISON, bytes);
+    late_to_device++;
+    append(stream, (Late){.sequence = sequence,
+                          .target = target,
+                          .source = staged,
+                          .staged = staged,
+                          .bytes = bytes});
 }
 
 /* Copies on the streams that this one waited for come with its own; marks stay until the host waits. */

@@ -20,8 +20,8 @@
  *
  * Late copies. An asynchronous copy between pinned host memory and a device may happen at any time until
  * something waits for it. With NPUSIM_ASYNC=1 it happens as late as that allows, and its target holds poison
- * until then: a copy to the host when the host synchronises, a copy to a device when its stream, or one that
- * waited for it, next does something. CANN copies ordinary host memory before it returns. */
+ * until then: a copy to the host when the host synchronises; a copy to a device, or what an HCCL operation
+ * gives, when its stream, or one that waited for it, next does something. CANN copies ordinary host memory before it returns. */
 #ifndef NPUSIM_H
 #define NPUSIM_H
 
@@ -136,7 +136,7 @@ typedef struct Late {
     Mark *mark;
     void *target;
     const void *source; /* to a device: read on delivery */
-    void *staged;       /* to the host: what was on the device */
+    void *staged;       /* what was there when the task ran; owned */
     size_t bytes;
 } Late;
 
@@ -178,6 +178,7 @@ extern atomic_int late_to_device;
 
 void late_copy(Stream *stream, const Task *task);
 void late_wait(Stream *stream, const Task *task);
+void late_result(Stream *stream, uint64_t sequence, void *target, size_t bytes);
 void stream_deliver(Stream *stream, uint64_t sequence);           /* up to a task, since the host waits */
 void stream_deliver_to_device(Stream *stream, uint64_t sequence); /* what the device itself must see */
 
@@ -193,6 +194,7 @@ size_t memory_taken(int device);
 /* ---- hccl_operation.c, see hccl.h ---- */
 Error operation_run(Operation *operation); /* on the stream's worker, without lock */
 void operation_free(Operation *operation); /* with state_lock held */
+void operation_delay(const Operation *operation, Stream *stream, uint64_t sequence); /* likewise */
 
 #pragma GCC visibility pop
 #endif

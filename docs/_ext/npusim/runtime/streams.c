@@ -83,6 +83,8 @@ static void run_unlocked(Stream *stream, Task *task) {
     }
     if (error)
         stream->error = error;
+    else if (task->operation && settings.async && !stream->error && !stopping)
+        operation_delay(task->operation, stream, task->sequence);
     if (task->operation)
         operation_free(task->operation);
 }
