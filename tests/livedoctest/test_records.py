@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from livedoctest import execute
+from livedoctest import workshop
 from livedoctest.__main__ import main
 from livedoctest.device import Device, DeviceError
 
@@ -46,7 +46,7 @@ def project(site, monkeypatch):
     def detect(wanted: str) -> Device:
         return DeviceOfATest() if wanted == "hardware" else Device("none", versions=VERSIONS)
 
-    monkeypatch.setattr(execute, "detect", detect)
+    monkeypatch.setattr(workshop, "detect", detect)
     return site({"index.md": OVERVIEW, "a/page.md": PAGE}, conf=CONF)
 
 
@@ -136,7 +136,7 @@ def test_without_hardware_nothing_is_recorded(project, monkeypatch, capsys):
         assert wanted == "hardware"
         raise DeviceError("CANN counts no NPU")
 
-    monkeypatch.setattr(execute, "detect", none)
+    monkeypatch.setattr(workshop, "detect", none)
     with pytest.raises(SystemExit) as stop:
         main(["record", str(project.source)])
     assert stop.value.code == 2
