@@ -12,10 +12,12 @@ from livedoctest.device import Device
 
 PAGE = "# T\n\n```{doctest}\n>>> 1\n1\n```\n"
 NOTE_READING = """
-import pathlib
+def note_reading(*arguments):
+    with open(LOG, "a") as file:
+        file.write("read ")
 
 def setup(app):
-    app.connect("source-read", lambda *_: pathlib.Path(LOG).open("a").write("read "))
+    app.connect("source-read", note_reading)
 """
 
 
