@@ -59,7 +59,6 @@ def counted(site, tmp_path):
         {"name": "another"},
         {"count": 2},
         {"kind": "simulated"},
-        {"hazards": True},
     ],
 )
 def test_a_new_version_or_device_executes_all_pages(counted, monkeypatch, other):
