@@ -49,6 +49,7 @@ print(double(1))
 
 import warnings
 warnings.warn("old")
+print("UserWarning: old")
 for number in range(3):
     print(number)
 
@@ -58,6 +59,7 @@ for number in range(3):
 # %%
 # .. testoutput::
 #
+#    UserWarning: old
 #    0
 #    1
 #    <BLANKLINE>
@@ -105,7 +107,12 @@ def test_a_script_is_verified_where_it_stands(project):
 
 @pytest.mark.parametrize(
     ("old", "new", "line"),
-    [("#    2\n", "#    3\n", 18), ("print(double(1))", "print(double(1)); 1 / 0", 11), ("#    1\n", "#    9\n", 36)],
+    [
+        ("#    2\n", "#    3\n", 18),
+        ("print(double(1))", "print(double(1)); 1 / 0", 11),
+        ("#    1\n", "#    9\n", 38),
+        ("#    UserWarning: old\n#\n", "#    UserWarning: new\n#\n", 44),
+    ],
 )
 def test_a_failure_is_told_at_its_line_of_the_script(project, old, new, line):
     made = project(SCRIPT.replace(old, new)).build()
@@ -143,7 +150,7 @@ def test_downloads_run_and_hold_no_expected_outputs(project):
     paths = {name: made.out / path for path, name in files.items()}
     assert sorted(paths) == ["count.ipynb", "count.py", "count.zip"]
     run = subprocess.run([sys.executable, paths["count.py"]], capture_output=True, text=True, check=True)
-    assert run.stdout == "2\n0\n1\n\n2\n\n"
+    assert run.stdout == "2\nUserWarning: old\n0\n1\n\n2\n\n"
     notebook = paths["count.ipynb"].read_text()
     assert "testoutput" not in notebook
     assert "and now" in notebook

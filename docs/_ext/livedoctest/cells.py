@@ -48,12 +48,8 @@ class Reader:
         """The cells of the page: set-up first, clean-up last, as blocks run."""
         found = list(self.read(doctree))
         first = next((number for number, (_, block) in enumerate(found) if block), len(found))
-        code = sorted((block for _, block in found[first:] if block), key=lambda block: ORDER.get(block.kind, 1))
-        setup = [block for block in code if ORDER.get(block.kind) == 0]
-        cleanup = [block for block in code if ORDER.get(block.kind) == 2]
-        middle = [each for each in found[first:] if each[1] is None or each[1].kind not in ORDER]
-        ordered = [*found[:first], *(("", block) for block in setup), *middle, *(("", block) for block in cleanup)]
-        return list(joined(cell for text, block in ordered for cell in self.made(text, block)))
+        rest = sorted(found[first:], key=lambda each: ORDER.get(each[1].kind, 1) if each[1] else 1)
+        return list(joined(cell for text, block in found[:first] + rest for cell in self.made(text, block)))
 
     def made(self, text: str, block: Block | None) -> Iterator[Cell]:
         """The cells of one text or block."""

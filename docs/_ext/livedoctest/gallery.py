@@ -130,8 +130,9 @@ def place(app: Sphinx, doctree: nodes.document) -> None:
             at = int(match[1]) - 1
             node.parent.remove(node)
         elif MARK in node or isinstance(node, (nodes.literal_block, nodes.doctest_block)):
-            at = next(places(rows, node.astext().split("\n"), at), at)
-            node.source, node.line = str(script), at + 1
+            text = node.astext().split("\n")
+            start = next(places(rows, text, at), at)
+            node.source, node.line, at = str(script), start + 1, start + len(text)
 
 
 def places(rows: list[str], text: list[str], start: int) -> Iterator[int]:

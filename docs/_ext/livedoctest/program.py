@@ -141,7 +141,8 @@ def shell_calls(units: list[Unit]) -> Iterator[Piece]:
         commands = [unit.code for unit in group]
         for text in commands if status else ["\n".join(commands)]:
             comment = f"  # ends with status {status}" if status else ""
-            call = f'subprocess.run(["bash", "-ec", {quoted(text)}], check={not status})'
+            options = "-c" if status or len(commands) == 1 else "-ec"
+            call = f'subprocess.run(["bash", "{options}", {quoted(text)}], check={not status})'
             yield silent(call, comment, "shell")
 
 
