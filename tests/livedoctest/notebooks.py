@@ -13,18 +13,18 @@ def run(path: str) -> None:
     """Run the notebook in this process, as the module `__main__`; what a cell ends with is displayed."""
     names = vars(sys.modules["__main__"])
     names["display"] = sys.displayhook  # a notebook has it
-    for cell in json.loads(Path(path).read_text(encoding="utf-8"))["cells"]:
+    for number, cell in enumerate(json.loads(Path(path).read_text(encoding="utf-8"))["cells"]):
         if cell["cell_type"] != "code":
             continue
         raises = "raises-exception" in cell["metadata"].get("tags", [])
         try:
-            run_cell("".join(cell["source"]), cell["id"], names)
+            run_cell("".join(cell["source"]), f"cell {number}", names)
         except BaseException as error:
             if not raises:
                 raise
             print(f"{type(error).__name__}: {error}")
         else:
-            assert not raises, f"{path}, {cell['id']}: raised nothing"
+            assert not raises, f"{path}, cell {number}: raised nothing"
 
 
 def run_cell(code: str, name: str, names: dict[str, object]) -> None:
