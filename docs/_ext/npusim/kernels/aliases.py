@@ -8,9 +8,8 @@ from torch import Tensor
 HOST = torch.device("cpu")
 
 
-def host_storage(tensor: Tensor) -> torch.UntypedStorage:
-    """A CPU storage on the memory of the tensor's storage. It does not own the memory and cannot grow."""
-    memory = tensor.untyped_storage()
+def host_storage(memory: torch.UntypedStorage) -> torch.UntypedStorage:
+    """A CPU storage on the memory of a device storage. It does not own the memory and cannot grow."""
     return torch._C._construct_storage_from_data_pointer(memory.data_ptr(), HOST, memory.nbytes())
 
 
@@ -18,7 +17,8 @@ def host_alias(tensor: Tensor, storage: torch.UntypedStorage) -> Tensor:
     """A CPU tensor like `tensor` on its host storage."""
     alias = torch.empty(0, dtype=tensor.dtype, device=HOST)
     alias.set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
-    copy_bits(tensor, alias)
+    if tensor.is_conj() or tensor.is_neg():
+        copy_bits(tensor, alias)
     return alias
 
 
@@ -26,15 +26,20 @@ def device_view(tensor: Tensor, view: Tensor) -> Tensor:
     """A device tensor like the CPU tensor `view`, which lies on a host storage of `tensor`."""
     size, stride, offset = view.shape, view.stride(), view.storage_offset()
     if view.dtype == tensor.dtype:
-        return tensor.as_strided(size, stride, offset)
-    result = torch.empty(0, dtype=view.dtype, device=tensor.device)
-    return result.set_(tensor.untyped_storage(), offset, size, stride)
+        result = tensor.as_strided(size, stride, offset)
+    else:
+        result = torch.empty(0, dtype=view.dtype, device=tensor.device)
+        result.set_(tensor.untyped_storage(), offset, size, stride)
+    copy_bits(view, result)
+    return result
 
 
 def device_copy(tensor: Tensor, device: torch.device) -> Tensor:
     """A device tensor with the contents and strides of a CPU tensor."""
     result = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=device)
     copy_bytes(result, tensor)
+    if tensor.is_conj() or tensor.is_neg():
+        copy_bits(tensor, result)
     return result
 
 

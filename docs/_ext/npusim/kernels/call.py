@@ -11,7 +11,6 @@ from ..counters import COUNTS
 from ..library import runtime
 from .aliases import (
     HOST,
-    copy_bits,
     copy_bytes,
     device_copy,
     device_view,
@@ -59,6 +58,10 @@ def is_dense(tensor: Tensor) -> bool:
     return tensor.layout is torch.strided and not tensor.is_nested
 
 
+# What most arguments are beside tensors: not worth a function call.
+PLAIN = frozenset([int, float, bool, type(None), torch.dtype])
+
+
 class Call:
     """One operator call: its device tensors, and the CPU tensors that stand for them."""
 
@@ -87,12 +90,12 @@ class Call:
         return value
 
     def _tensor_to_host(self, tensor: Tensor) -> Tensor:
-        device = tensor.device
-        if device.type != "npu":
-            if device.type == "cpu" and tensor.dim() and tensor.layout is torch.strided:
-                self.stray = device  # a 0-dim CPU tensor is a number and mixes with all devices
+        if tensor.is_cpu:
+            if tensor.dim() and tensor.layout is torch.strided:
+                self.stray = HOST  # a 0-dim CPU tensor is a number and mixes with all devices
             return tensor
-        if not is_dense(tensor):
+        device = tensor.device
+        if device.type != "npu" or not is_dense(tensor):
             return tensor
         if device != self.device:
             settle(device)
@@ -103,16 +106,18 @@ class Call:
         for known, alias in self.pairs:
             if known is tensor:
                 return alias
-        address = tensor.untyped_storage()._cdata
-        if address not in self.storages:
-            self.storages[address] = host_storage(tensor), tensor
-        alias = host_alias(tensor, self.storages[address][0])
+        memory = tensor.untyped_storage()
+        address = memory._cdata
+        known_storage = self.storages.get(address)
+        if known_storage is None:
+            known_storage = self.storages[address] = host_storage(memory), tensor
+        alias = host_alias(tensor, known_storage[0])
         self.pairs.append((tensor, alias))
         return alias
 
     def check_devices(self) -> None:
-        """Raise torch's error if the tensors are on more than one device."""
-        if self.stray is not None and self.device is not None:
+        """Raise torch's error if `stray` says that the tensors are on more than one device."""
+        if self.device is not None:
             raise RuntimeError(
                 "Expected all tensors to be on the same device, but found at least two devices, "
                 f"{self.device} and {self.stray}!"
@@ -159,16 +164,12 @@ class Call:
             if alias is value:
                 return tensor
         device = self.asked or self.device or torch.device("npu")
-        if device.type != "npu" or value.device != HOST:
+        if device.type != "npu" or not value.is_cpu:
             return value
         if not is_dense(value):
             return value.to(device)
         address = value.untyped_storage()._cdata
         for storage, tensor in self.storages.values():
             if storage._cdata == address:
-                result = device_view(tensor, value)
-                break
-        else:
-            result = device_copy(value, device)
-        copy_bits(value, result)
-        return result
+                return device_view(tensor, value)
+        return device_copy(value, device)

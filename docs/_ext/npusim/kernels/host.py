@@ -1,6 +1,5 @@
 """The generic kernel: an operator on NPU tensors, computed by its CPU kernel on their memory."""
 
-import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -9,12 +8,11 @@ import torch
 from torch import Tensor
 
 from ..counters import COUNTS, count_copy
-from .call import Call, count_wait
+from .call import PLAIN, Call, count_wait
 from .generators import host_stream
 from .tables import COPIES, INDEXING, MIXED_DEVICES
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-_NO_STREAM = contextlib.nullcontext()
 
 
 def below_autograd(function: Kernel) -> Kernel:
@@ -38,28 +36,32 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
     computes = name not in COPIES and not is_view(op)
     one_device, indexing = name not in MIXED_DEVICES, name in INDEXING
     waits = not indexing and waits_for_values(op)
+    compute = op._op  # private: calling `op` does the same through one more Python frame
 
+    # Half of what a call costs is Python's: no function or block here without need.
     def kernel(*args: Any, **kwargs: Any) -> Any:
         with torch._C.DisableTorchFunction(), torch._C._AutoDispatchBelowADInplaceOrView():
-            return run(args, kwargs)
-
-    def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        COUNTS["ops"] += computes
-        call = Call()
-        host_args = [call.to_host(value) for value in args]
-        host_kwargs = {key: call.to_host(value) for key, value in kwargs.items()} if kwargs else kwargs
-        if one_device:
-            call.check_devices()
-        device = call.asked or call.device
-        if waits:
-            count_wait(device)
-        if indexing:
-            count_indices(args[1], device)
-        with host_stream(generator, device, host_args, host_kwargs) if random else _NO_STREAM:
-            result = run_resizing(op, written, call, host_args, host_kwargs)
-        if written:
-            call.write_back()
-        return call.to_device(result)
+            COUNTS["ops"] += computes
+            call = Call()
+            host_args = [value if type(value) in PLAIN else call.to_host(value) for value in args]
+            host_kwargs = {key: call.to_host(value) for key, value in kwargs.items()} if kwargs else kwargs
+            if one_device and call.stray is not None:
+                call.check_devices()
+            device = call.asked or call.device
+            if waits:
+                count_wait(device)
+            if indexing:
+                count_indices(args[1], device)
+            if random:
+                with host_stream(generator, device, host_args, host_kwargs):
+                    result = run_resizing(op, written, call, host_args, host_kwargs)
+            elif written:
+                result = run_resizing(op, written, call, host_args, host_kwargs)
+            else:
+                result = compute(*host_args, **host_kwargs)
+            if written:
+                call.write_back()
+            return call.to_device(result)
 
     return kernel
 
@@ -75,7 +77,7 @@ def run_resizing(
     try:
         return op(*args, **kwargs)
     except RuntimeError as error:
-        if not written or "not resizable" not in str(error):
+        if "not resizable" not in str(error):
             raise
     for i, name in written:
         if name in kwargs:
