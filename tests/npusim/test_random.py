@@ -169,3 +169,17 @@ def test_refuses_what_torch_refuses(torch, case):
     with pytest.raises(type(expected.value), match=re.escape(str(expected.value))):
         draw(torch.empty(2, device="npu"))
     assert torch.equal(state, torch.get_rng_state())  # the CPU's stream is not touched
+
+
+def test_normals_are_those_of_the_c_librarys_functions(torch):
+    import numpy
+
+    from npusim.kernels import philox
+
+    pairs = philox.uniform(5, 7, 200_002).reshape(-1, 2)
+    first = numpy.maximum(pairs[:, 0], numpy.float32(1e-7)).astype(numpy.float64)
+    angle = (numpy.float32(2 * numpy.pi) * pairs[:, 1]).astype(numpy.float64)
+    radius = numpy.sqrt(numpy.float32(-2) * numpy.log(first).astype(numpy.float32))
+    expected = numpy.stack([f(angle).astype(numpy.float32) * radius for f in (numpy.sin, numpy.cos)], -1).reshape(-1)
+    for count in (1, 5, 200_001):  # in and out of whole blocks
+        assert philox.normal(5, 7, count).tolist() == expected[:count].tolist()

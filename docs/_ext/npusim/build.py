@@ -27,7 +27,7 @@ ALIASES = ("acl_op_compiler", "acl_tdt_channel", "ge_runner", "graph", "hccl", "
 # torch_npu prints a warning to stdout unless ASCEND_HOME_PATH and ASCEND_OPP_PATH have these.
 FOLDERS = ("compiler", "runtime")
 FLAGS = (
-    *("-std=gnu11", "-O2", "-shared", "-fPIC", "-pthread", "-Wall", f"-Wl,-soname,{LIBRARY}"),
+    *("-std=gnu11", "-O3", "-shared", "-fPIC", "-pthread", "-Wall", f"-Wl,-soname,{LIBRARY}"),
     "-fno-sanitize=undefined",  # zig's default, which wants a library of its own
     *(f'-DNPUSIM_SOC_NAME="{SOC_NAME}"', f'-DNPUSIM_CANN_VERSION="{CANN_VERSION}"'),
     f"-DNPUSIM_MAX_DEVICES={MAX_DEVICES}",
@@ -109,7 +109,7 @@ def _build(compiler: list[str], folder: Path) -> None:
         target = Path(temporary) / "library"
         target.mkdir()
         sources = map(str, sorted(SOURCES.glob("*.c")))
-        _run([*compiler, *FLAGS, *sources, "-o", str(target / LIBRARY)], zig_cache=temporary)
+        _run([*compiler, *FLAGS, *sources, "-o", str(target / LIBRARY), "-lm"], zig_cache=temporary)
         for name in ALIASES:
             (target / f"lib{name}.so").symlink_to(LIBRARY)
         for name in FOLDERS:

@@ -15,6 +15,8 @@ def runtime() -> ctypes.CDLL:
         library.npusim_settle.argtypes = [ctypes.c_void_p]
         library.npusim_synchronise.argtypes = [ctypes.c_void_p]
         library.npusim_copy_late.argtypes = [*[ctypes.c_void_p] * 2, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p]
+        for function in (library.npusim_random_words, library.npusim_random_normal):
+            function.argtypes = [*[ctypes.c_uint64] * 3, ctypes.c_void_p]
     except (OSError, AttributeError) as error:
         where = os.environ.get("LD_LIBRARY_PATH", "")
         raise SetupError(

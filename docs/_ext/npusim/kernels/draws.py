@@ -46,7 +46,7 @@ def normal_(target: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: t
         values = torch.view_as_complex(parts.view(-1, 2)) / 2**0.5
     else:
         values = torch.from_numpy(philox.normal(seed, offset, target.numel()))
-    return _fill(target, values.mul(std).add(mean))
+    return _fill(target, values.mul_(std).add_(mean))
 
 
 @below_autograd
@@ -65,7 +65,7 @@ def uniform_(
     if not target.numel():
         return target
     values = torch.from_numpy(philox.uniform(seed, offset, target.numel()))
-    return _fill(target, values.mul(to - start).add(start))
+    return _fill(target, values.mul_(to - start).add_(start))
 
 
 @below_autograd
