@@ -1,9 +1,11 @@
 """python -m npusim."""
 
+import importlib.metadata
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +120,25 @@ def test_importing_npusim_imports_no_torch():
     code = "import npusim, sys; print('torch' in sys.modules, 'torch_npu' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "False False\n"
+
+
+def test_check_says_what_is_here():
+    done = run("--check", ASCEND_HOME_PATH="/opt/cann")
+    found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert (done.stderr, done.returncode) == ("", 0)
+    for name in ("torch", "torch_npu", "tensordict"):
+        assert found[name] == importlib.metadata.version(name.replace("_", "-"))
+    assert (Path(found["cache"]) / "libascendcl.so").exists()
+    assert found["compiler"].endswith("cc")
+    assert found["CANN"].startswith("/opt/cann")
+    assert found["devices"].startswith("2 simulated Ascend910B4")
+
+
+def test_check_says_what_is_wrong(tmp_path):
+    (tmp_path / "file").touch()
+    done = run("--check", XDG_CACHE_HOME=str(tmp_path / "file"))
+    found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert done.returncode == 1
+    for name in ("cache", "device"):
+        assert "set XDG_CACHE_HOME to a folder that you may write to" in found[name]
+    assert found["torch"] == importlib.metadata.version("torch")

@@ -4,6 +4,7 @@ import os
 import sys
 from typing import NoReturn
 
+from .check import check
 from .environment import environment
 from .errors import SetupError
 
@@ -15,6 +16,7 @@ Run a Python program on simulated Ascend NPUs: the real torch_npu on a runtime t
   --devices N  how many NPUs the program sees, 1 to 16 (2)
   --async      do asynchronous copies as late as they may happen; until then their target
                holds poison, so that a missing synchronisation shows
+  --check      say what is found here: versions, compiler, cache, CANN; exit 1 if the device cannot run
   -h, --help   show this and exit
 
 Environment: NPUSIM_TIMEOUT, seconds that a communication may wait for its peers (60);
@@ -67,6 +69,8 @@ def main() -> NoReturn:
     if sys.argv[1:] and sys.argv[1] in ("-h", "--help"):
         print(HELP)
         sys.exit(0)
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(check())
     try:
         devices, hazards, target = parse(sys.argv[1:])
         variables = environment(devices, hazards)
