@@ -108,8 +108,15 @@ def live(session: nox.Session) -> None:
 
 
 @nox.session(requires=["environment"], venv_backend="none", default=False)
+def conformance(session: nox.Session) -> None:
+    """Compare the simulated NPU with the CPU over PyTorch's operator database, all or `-- operator …`."""
+    python(session, "-m", "npusim", "tests/conformance/run.py", *session.posargs)
+
+
+@nox.session(requires=["environment"], venv_backend="none", default=False)
 def bench(session: nox.Session) -> None:
-    """Measure what verification costs; `nox -s bench -- --peers` also measures MyST-NB and a process per block."""
+    """Measure what simulator and engine cost, against limits; `-- --peers` also MyST-NB and a process per block."""
+    python(session, "tests/bench/simulator.py")
     python(session, "tests/bench/overhead.py")
     if "--peers" in session.posargs:  # apart from the environment: nothing else may come to depend on them
         needs = nox.project.dependency_groups(PROJECT, "bench")

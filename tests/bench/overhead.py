@@ -1,24 +1,18 @@
 """Measure what verification costs: `python tests/bench/overhead.py`.
 
-Times differ from machine to machine and from minute to minute; only numbers of one run may be compared. The two imports
-take turns, and of each the fastest counts, since a busy machine only adds time; of the pages the median counts.
+Times differ from machine to machine and from minute to minute; only numbers of one run may be compared.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import npusim
-
-RUNS = 7
 PAGES = 20
-IMPORT = "from time import perf_counter as now; start = now(); import torch, torch_npu; print(now() - start)"
 PROGRAMS = {
     "host only": "x = 1",
     "device initialised": "import torch\n_ = torch.ones(1, device='npu:0')",
@@ -27,31 +21,8 @@ PROGRAMS = {
 
 def main() -> None:
     """Print a table."""
-    plain, simulated = import_times()
-    row("import torch, torch_npu on the empty runtime", plain)
-    row("the same with the simulator's kernels", simulated)
-    row("  the kernels alone", simulated - plain)
     for name, seconds in page_times().items():
-        row(f"a page with one line, {name}", seconds)
-
-
-def row(what: str, seconds: float) -> None:
-    print(f"{what:<48}{seconds * 1000:8.1f} ms")
-
-
-def import_times() -> tuple[float, float]:
-    """Seconds that the imports take without and with the simulator's kernels."""
-    simulated = {**os.environ, **npusim.environment()}
-    plain = {name: value for name, value in simulated.items() if name != "NPUSIM"}
-    times = [(import_time(plain), import_time(simulated)) for _ in range(RUNS)]
-    return min(each[0] for each in times), min(each[1] for each in times)
-
-
-def import_time(environment: dict[str, str]) -> float:
-    """Seconds of one import in a new process."""
-    command = [sys.executable, "-c", IMPORT]
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return float(done.stdout.split()[-1])
+        print(f"a page with one line, {name:<26}{seconds * 1000:8.1f} ms")
 
 
 def page_times() -> dict[str, float]:
