@@ -41,6 +41,27 @@ def test_out_of_memory(torch):
         torch.empty(33 << 30, dtype=torch.int8, device="npu")
 
 
+def test_out_of_memory_across_allocations(torch):
+    import resource
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    blocks = [torch.empty(6 << 30, dtype=torch.int8, device="npu") for _ in range(5)]
+    with pytest.raises(torch.OutOfMemoryError, match="NPU out of memory"):
+        torch.empty(6 << 30, dtype=torch.int8, device="npu")
+    assert torch.npu.max_memory_allocated() >= 30 << 30
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10  # KiB: none of it was touched
+    del blocks
+    torch.npu.empty_cache()
+    assert torch.empty(6 << 30, dtype=torch.int8, device="npu").numel() == 6 << 30
+
+
+def test_a_fraction_of_the_memory(torch):
+    torch.npu.set_per_process_memory_fraction(0.25, 0)
+    with pytest.raises(torch.OutOfMemoryError, match="NPU out of memory"):
+        torch.empty(9 << 30, dtype=torch.int8, device="npu")
+    assert torch.empty(7 << 30, dtype=torch.int8, device="npu").numel() == 7 << 30
+
+
 def test_a_wrong_index(torch):
     with pytest.raises(RuntimeError, match=r"107001|invalid device"):
         torch.ones(2, device="npu:7")
