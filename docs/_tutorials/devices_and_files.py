@@ -31,7 +31,8 @@ print(steps["torque"].device)
 #        torque: f32[3]})
 #    npu:0
 #
-# Without ``device=`` a batch promises nothing: it holds tensors of several devices, and says so for each of them.
+# Without ``device=`` a batch promises nothing: it may hold tensors of several devices, and its printed form names the
+# device of each one that is not on the CPU.
 
 mixed = TensorDict(joints=steps["joints"], label=torch.arange(6), batch_size=[6])
 print(mixed.device)
@@ -129,6 +130,39 @@ except RuntimeError as error:
 #
 #    Cannot modify locked TensorDict. For in-place modification, consider using the `set_()` method and make sure the key is present.
 #
+# Files without a name
+# --------------------
+#
+# With an underscore, ``memmap_`` converts the batch itself instead of returning another one. Without a path, the tensors
+# move into shared memory that has no name: it serves this process and its workers, and is gone when they end. The lock
+# holds the keys, not the values, which you can still write:
+
+scratch = TensorDict(load=torch.ones(3), pose=TensorDict(angle=torch.zeros(3)), batch_size=[3])
+print(scratch.memmap_() is scratch, scratch.is_locked)
+scratch["load"][0] = 5
+print(scratch["load"])
+
+# %%
+# .. testoutput::
+#
+#    True True
+#    MemoryMappedTensor([5., 1., 1.])
+#
+# To keep such a batch, give it a path. A tensordict inside it becomes a folder:
+
+scratch.memmap(folder / "named")
+for path in sorted((folder / "named").rglob("*")):
+    print(path.relative_to(folder / "named"))
+
+# %%
+# .. testoutput::
+#
+#    load.memmap
+#    meta.json
+#    pose
+#    pose/angle.memmap
+#    pose/meta.json
+#
 # Read it elsewhere
 # -----------------
 #
@@ -163,7 +197,8 @@ print(batch.device, back.device)
 #
 # - A device on the batch is a promise for all its entries; no device means that each entry answers for itself.
 # - ``to`` moves the whole batch and returns a new one. ``clear_device_`` moves nothing.
-# - ``memmap`` stores what there is, ``memmap_like`` makes room for what will be. Both return a locked batch.
+# - ``memmap`` and ``memmap_`` store what there is, ``memmap_like`` makes room for what will be. The batch that comes
+#   back is locked, and only with a path can another program load it.
 # - Index before you move: only what you index is read from disk and copied to the NPU.
 #
 # Read on in :doc:`/features/memory-mapped` about formats, locks and data sets, in :doc:`/features/construction` about
