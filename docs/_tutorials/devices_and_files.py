@@ -133,9 +133,9 @@ except RuntimeError as error:
 # Files without a name
 # --------------------
 #
-# With an underscore, ``memmap_`` converts the batch itself instead of returning another one. Without a path, the tensors
-# move into shared memory that has no name: it serves this process and its workers, and is gone when they end. The lock
-# holds the keys, not the values, which you can still write:
+# With an underscore, ``memmap_`` converts the batch itself instead of returning another one. Without a path, the
+# tensors move into shared memory that has no name: it serves this process and its workers, and is gone when they end.
+# The lock holds the keys, not the values, which you can still write:
 
 scratch = TensorDict(load=torch.ones(3), pose=TensorDict(angle=torch.zeros(3)), batch_size=[3])
 print(scratch.memmap_() is scratch, scratch.is_locked)
