@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,7 +18,7 @@ HEADING = "main section[id] section[id]"  # a section below the title
 def results(page: Page, site: str, language: str, query: str) -> list[str]:
     """The addresses that a search finds, without anchors."""
     page.goto(f"{site}{language}/search.html?q={quote(query)}")
-    page.wait_for_function("document.querySelector('#search-results .search-summary')?.innerText")
+    page.locator("#search-results .search-summary", has_text=re.compile(r"\S")).wait_for()
     links = page.locator("#search-results ul.search li a").evaluate_all("links => links.map(each => each.href)")
     return [link.removeprefix(f"{site}{language}/").partition("#")[0] for link in links]
 
