@@ -3,15 +3,17 @@
 const SECTIONS = 3; // at most, for each page
 const AROUND = 80; // characters of text before the word that was found, and after it
 
-function searchedWords() {
-  const query = new URLSearchParams(location.search).get("q") || "";
+// What to look for, best first: the parts of the query as they were typed, then the words that Sphinx makes of them.
+function searched() {
+  const query = (new URLSearchParams(location.search).get("q") || "").toLowerCase();
   const stemmer = new Stemmer(); // this and splitQuery are Sphinx's, so that both look for the same words
-  return [...new Set(splitQuery(query.toLowerCase()).map((word) => stemmer.stemWord(word)))];
+  return [query.split(/\s+/).filter(Boolean), splitQuery(query).map((word) => stemmer.stemWord(word))];
 }
 
 function ownText(section) {
   const copy = section.cloneNode(true);
-  copy.querySelectorAll("section, .headerlink, .livedoctest-mark, script, style").forEach((part) => part.remove());
+  const others = "section, .headerlink, .livedoctest-mark, .livedoctest-downloads, script, style";
+  copy.querySelectorAll(others).forEach((part) => part.remove());
   return copy.textContent.replace(/\s+/g, " ").trim();
 }
 
@@ -33,7 +35,8 @@ function snippet({ text, found, first }) {
   const end = Math.min(text.length, first + AROUND);
   const line = document.createElement("p");
   line.className = "context";
-  const marked = new RegExp(`(${found.join("|")})`, "i"); // words are letters, digits and underscores
+  const escaped = found.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const marked = new RegExp(`(${escaped.join("|")})`, "i");
   if (start) line.append("…");
   text.slice(start, end).split(marked).forEach((piece, index) => {
     line.append(index % 2 ? Object.assign(document.createElement("mark"), { textContent: piece }) : piece);
@@ -57,7 +60,13 @@ async function showSections(result) {
   const link = result.querySelector("a");
   if (!link || link.hash) return; // a heading that was found leads to its section already
   const html = await (await fetch(link.href)).text();
-  const found = bestSections(new DOMParser().parseFromString(html, "text/html"), searchedWords());
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const [typed, words] = searched();
+  let found = bestSections(page, typed);
+  if (!found.length) {
+    found = bestSections(page, words);
+    result.parentElement.append(result); // behind the pages that hold what was typed
+  }
   if (!found.length) return;
   const list = document.createElement("ul");
   list.className = "search-sections";
@@ -67,8 +76,12 @@ async function showSections(result) {
 
 const results = document.getElementById("search-results");
 if (results) {
+  const seen = new WeakSet();
   new MutationObserver((changes) => {
     const added = changes.flatMap(({ addedNodes }) => [...addedNodes]);
-    added.filter((node) => node.matches?.("ul.search > li")).forEach(showSections);
+    added.filter((node) => node.matches?.("ul.search > li") && !seen.has(node)).forEach((node) => {
+      seen.add(node); // once moved, it is added again
+      showSections(node);
+    });
   }).observe(results, { childList: true, subtree: true });
 }

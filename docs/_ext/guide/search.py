@@ -9,6 +9,21 @@ import jieba
 from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 
+# Terms of the guide's glossary that jieba does not know: as words of the index they lead to the pages that have them.
+TERMS = (
+    "锁页内存",
+    "内存映射",
+    "合并存储",
+    "惰性堆叠",
+    "批量大小",
+    "叶子张量",
+    "嵌套键",
+    "状态字典",
+    "函数式调用",
+    "集合通信",
+    "点对点通信",
+)
+
 
 class SearchWords(SearchEnglish):
     """The words of a Chinese page, with English words as on English pages: whatever occurs there finds it.
@@ -51,4 +66,6 @@ def setup(app: Sphinx) -> None:
     app.doctreedir.mkdir(parents=True, exist_ok=True)
     jieba.dt.tmp_dir = str(app.doctreedir)
     jieba.setLogLevel(logging.WARNING)
+    for term in TERMS:
+        jieba.add_word(term)
     app.add_search_language(SearchWords)
