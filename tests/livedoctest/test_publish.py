@@ -159,3 +159,10 @@ def test_machine_folders_are_not_published(site):
     assert built.status == 0, built.log
     shown = re.search(r"livedoctest-output.*?<pre>(.*?)</pre>", built.html(), re.DOTALL)[1]
     assert shown.removeprefix("<span></span>").startswith("/tmp/page ~/x\n/tmp/tmp")
+
+
+def test_the_folder_of_the_environment_is_not_published(site):
+    page = "# T\n\n```{doctest}\n>>> import sys\n>>> print(f'{sys.prefix}/lib/module.py')\n/...module.py\n```\n"
+    built = site(index=page).build("-W")
+    assert built.status == 0, built.log
+    assert "/environment/lib/module.py" in "".join(outputs(built.html()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -60,6 +61,7 @@ class Normalizer:
         self.machine = [
             (re.compile(rf"{folder}/livedoctest-\w+/\d+/work"), "/tmp/page"),
             (re.compile(rf"{folder}/livedoctest-\w+/\d+/tmp"), "/tmp"),
+            (re.compile(rf"{re.escape(sys.prefix)}(?=/)"), "/environment"),
             (re.compile(rf"{re.escape(str(Path.home()))}(?=/)"), "~"),
             (ADDRESS, "0x…"),
         ]
