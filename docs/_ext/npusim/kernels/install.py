@@ -9,12 +9,12 @@ from typing import Any
 import torch
 import torch_npu  # noqa: F401  (registers the kernels that ours override)
 
-from . import copies, draws, fused
+from . import copies, draws, fused, sparse
 from .host import host_kernel
 from .refusals import refusing
 from .tables import KEPT, LOOPS_OF_COPIES
 
-DEVICE, AUTOGRAD = "PrivateUse1", "AutogradPrivateUse1"
+DEVICE, AUTOGRAD, SPARSE = "PrivateUse1", "AutogradPrivateUse1", "SparsePrivateUse1"
 Register = Callable[[str, Callable[..., Any], str], None]
 
 _libraries: list[torch.library.Library] = []  # registrations last as long as these
@@ -31,6 +31,7 @@ def install() -> None:
         _install_generic(register)
     register("copy_", copies.copy_, DEVICE)
     register("_to_cpu", copies.to_cpu, DEVICE)
+    register("_coalesce", sparse.coalesce, SPARSE)
     for name, function in draws.FUNCTIONS.items():
         register(name, function, DEVICE)
     for name in fused.CELLS:
