@@ -62,7 +62,7 @@ def lint(session: nox.Session) -> None:
     python(session, "-m", "ruff", "format", "--check")
     python(session, "-m", "mypy")
     python(session, "-m", "codespell_lib", ".ci", "conf.py", "docs", "noxfile.py", "README.md", "tests")
-    python(session, "-m", "zizmor", "--offline", "--quiet", ".github")
+    program(session, "zizmor", "--offline", "--quiet", ".github")  # has no `python -m`
     workflows = map(str, sorted(Path(".github/workflows").glob("*.yml")))
     python(session, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
     python(session, "-m", "check_jsonschema", "--builtin-schema", "vendor.readthedocs", ".readthedocs.yaml")
@@ -161,10 +161,15 @@ def refuse_other_machines(session: nox.Session) -> None:
 
 
 def python(session: nox.Session, *arguments: str) -> None:
-    """Run the shared environment's Python, as if the environment were activated."""
+    """Run the shared environment's Python."""
+    program(session, "python", *arguments)
+
+
+def program(session: nox.Session, name: str, *arguments: str) -> None:
+    """Run a program of the shared environment, as if the environment were activated."""
     programs = (session.env_dir.parent / "environment" / "bin").resolve()
     path = os.pathsep.join([str(programs), os.environ["PATH"]])
-    session.run(str(programs / "python"), *arguments, env={"PATH": path}, external=True)
+    session.run(str(programs / name), *arguments, env={"PATH": path}, external=True)
 
 
 def sphinx(session: nox.Session, builder: str, language: str, output: Path | str) -> None:
