@@ -1,5 +1,6 @@
 """One operator call: its arguments on their way to the host, its results on their way back."""
 
+import functools
 import os
 from typing import Any
 
@@ -11,11 +12,11 @@ from ..counters import COUNTS
 from ..library import runtime
 from .aliases import (
     HOST,
+    HostMemory,
     copy_bytes,
     device_copy,
     device_view,
-    host_alias,
-    host_storage,
+    host_memory,
     same_layout,
 )
 
@@ -58,6 +59,12 @@ def is_dense(tensor: Tensor) -> bool:
     return tensor.layout is torch.strided and not tensor.is_nested
 
 
+@functools.cache
+def is_npu(device: torch.device) -> bool:
+    """Remembered, because torch writes the type through a C++ stream each time."""
+    return bool(device.type == "npu")
+
+
 # What most arguments are beside tensors: not worth a function call.
 PLAIN = frozenset([int, float, bool, type(None), torch.dtype])
 
@@ -72,8 +79,8 @@ class Call:
         self.asked: torch.device | None = None  # the caller's device argument
         self.stray: torch.device | None = None  # of a tensor that is not where the first one is
         self.pairs: list[tuple[Tensor, Tensor]] = []  # device tensor, its CPU alias
-        # One host storage a device storage, so that arguments that overlap still do: by its address, with a tensor.
-        self.storages: dict[int, tuple[torch.UntypedStorage, Tensor]] = {}
+        # The host's side of each device storage, with a tensor: arguments that overlap still do.
+        self.storages: dict[int, tuple[HostMemory, Tensor]] = {}
 
     def to_host(self, value: Any) -> Any:
         """An argument as the CPU kernel gets it."""
@@ -84,7 +91,7 @@ class Call:
                 return [self.to_host(item) for item in value]
         elif isinstance(value, torch.device):
             self.asked = value
-            if value.type == "npu":
+            if is_npu(value):
                 settle(value)
                 return HOST
         return value
@@ -95,7 +102,7 @@ class Call:
                 self.stray = HOST  # a 0-dim CPU tensor is a number and mixes with all devices
             return tensor
         device = tensor.device
-        if device.type != "npu" or not is_dense(tensor):
+        if not is_npu(device) or not is_dense(tensor):
             return tensor
         if device != self.device:
             settle(device)
@@ -106,12 +113,12 @@ class Call:
         for known, alias in self.pairs:
             if known is tensor:
                 return alias
-        memory = tensor.untyped_storage()
-        address = memory._cdata
+        storage = tensor.untyped_storage()
+        address = storage._cdata
         known_storage = self.storages.get(address)
         if known_storage is None:
-            known_storage = self.storages[address] = host_storage(memory), tensor
-        alias = host_alias(tensor, known_storage[0])
+            known_storage = self.storages[address] = host_memory(storage), tensor
+        alias = known_storage[0].alias(tensor)
         self.pairs.append((tensor, alias))
         return alias
 
@@ -164,12 +171,12 @@ class Call:
             if alias is value:
                 return tensor
         device = self.asked or self.device or torch.device("npu")
-        if device.type != "npu" or not value.is_cpu:
+        if not is_npu(device) or not value.is_cpu:
             return value
         if not is_dense(value):
             return value.to(device)
         address = value.untyped_storage()._cdata
-        for storage, tensor in self.storages.values():
-            if storage._cdata == address:
+        for memory, tensor in self.storages.values():
+            if memory.storage._cdata == address:
                 return device_view(tensor, value)
         return device_copy(value, device)

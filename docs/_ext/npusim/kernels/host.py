@@ -10,9 +10,12 @@ from torch import Tensor
 from ..counters import COUNTS, count_copy
 from .call import PLAIN, Call, count_wait
 from .generators import host_stream
+from .refusals import REFUSED, REFUSING, refusal
 from .tables import COPIES, INDEXING, MIXED_DEVICES
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+without_torch_function = torch._C.DisableTorchFunction
+below_dispatch_of_autograd = torch._C._AutoDispatchBelowADInplaceOrView
 
 
 def below_autograd(function: Kernel) -> Kernel:
@@ -20,7 +23,7 @@ def below_autograd(function: Kernel) -> Kernel:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        with torch._C.DisableTorchFunction(), torch._C._AutoDispatchBelowADInplaceOrView():
+        with without_torch_function(), below_dispatch_of_autograd():
             return function(*args, **kwargs)
 
     return run  # type: ignore[return-value]
@@ -36,17 +39,22 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
     computes = name not in COPIES and not is_view(op)
     one_device, indexing = name not in MIXED_DEVICES, name in INDEXING
     waits = not indexing and waits_for_values(op)
+    may_refuse = name in REFUSING
     compute = op._op  # private: calling `op` does the same through one more Python frame
 
     # Half of what a call costs is Python's: no function or block here without need.
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        with torch._C.DisableTorchFunction(), torch._C._AutoDispatchBelowADInplaceOrView():
+        with without_torch_function(), below_dispatch_of_autograd():
             COUNTS["ops"] += computes
             call = Call()
             host_args = [value if type(value) in PLAIN else call.to_host(value) for value in args]
             host_kwargs = {key: call.to_host(value) for key, value in kwargs.items()} if kwargs else kwargs
             if one_device and call.stray is not None:
                 call.check_devices()
+            if may_refuse:
+                for tensor, _ in call.pairs:
+                    if tensor.dtype in REFUSED:
+                        raise refusal(name, args, tensor.dtype)
             device = call.asked or call.device
             if waits:
                 count_wait(device)

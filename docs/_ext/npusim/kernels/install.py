@@ -11,7 +11,6 @@ import torch_npu  # noqa: F401  (registers the kernels that ours override)
 
 from . import copies, draws, fused, sparse
 from .host import host_kernel
-from .refusals import refusing
 from .tables import KEPT, LOOPS_OF_COPIES
 
 DEVICE, AUTOGRAD, SPARSE = "PrivateUse1", "AutogradPrivateUse1", "SparsePrivateUse1"
@@ -56,7 +55,7 @@ def _install_generic(register: Register) -> None:
                 register(name, _stock(op, "CompositeImplicitAutograd"), key)
         else:
             if name in on_device:
-                register(name, refusing(op, host_kernel(op)), DEVICE)
+                register(name, host_kernel(op), DEVICE)
             if name in in_autograd and _has(name, "Autograd"):
                 # Autograd, not AutogradCPU: that recurses or drops gradients on other devices
                 register(name, _stock(op, "Autograd"), AUTOGRAD)

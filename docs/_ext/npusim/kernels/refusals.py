@@ -5,7 +5,6 @@ conversion/concat_d/op_api/aclnn_cat.cpp; the names of the functions in Ascend/o
 is that of hardware without what changes: time, process, source line, the list.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,26 +18,13 @@ FUNCTIONS = {
     "div": ("aclnnDiv", "aclnnDivs"),
     "cat": ("aclnnCat", "aclnnCat"),
 }
+REFUSING = {spelling for name in FUNCTIONS for spelling in (name, f"{name}_")}
 REFUSED = {torch.uint16: "DT_UINT16", torch.uint32: "DT_UINT32", torch.uint64: "DT_UINT64"}
 
 
-def refusing(op: torch._ops.OpOverload, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel for `op`, with a check before it where the table has the operator."""
-    name = op._schema.name.split("::")[1].rstrip("_")
-    if name not in FUNCTIONS:
-        return kernel
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        for value in args[0] if name == "cat" else args[:2]:
-            if isinstance(value, Tensor) and value.dtype in REFUSED:
-                raise refusal(name, args, value.dtype)
-        return kernel(*args, **kwargs)
-
-    return run
-
-
 def refusal(name: str, args: tuple[Any, ...], dtype: torch.dtype) -> RuntimeError:
-    """torch_npu's error for a dtype that CANN refuses."""
+    """torch_npu's error where CANN refuses the dtype of an operand of aten's operator `name`."""
+    name = name.rstrip("_")
     scalar = len(args) > 1 and not (isinstance(args[1], Tensor) and args[1].device.type == "npu")
     tensor = "tensor 0" if name == "cat" else "Tensor self"
     return RuntimeError(
