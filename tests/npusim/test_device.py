@@ -144,8 +144,6 @@ def test_multiprocessing_fork_after_initialisation_raises_torch_npus_error(torch
     process.join()
 
 
-def test_sharing_between_processes_is_refused(torch):
-    from torch.multiprocessing.reductions import reduce_tensor
-
-    with pytest.raises(RuntimeError):
-        reduce_tensor(torch.ones(2, device="npu"))
+def test_events_between_processes_are_refused(torch):
+    with pytest.raises(RuntimeError, match="IPC Event is not support"):
+        torch.npu.Event(interprocess=True)

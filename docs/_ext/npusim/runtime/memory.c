@@ -1,38 +1,95 @@
 /* Device memory is host memory, accounted a device; pinned host memory likewise. */
 #include "npusim.h"
 
-enum { COPY_BY_ADDRESS = 4 }; /* aclrtMemcpyKind */
-enum { ALIGNMENT = 512 };                       /* bytes, as aclrtMalloc promises */
+#include <fcntl.h>
+#include <sys/mman.h>
+
+enum { ALIGNMENT = 512 }; /* bytes, as aclrtMalloc promises */
 
 typedef struct Block {
     struct Block *next;
     char *address;
     size_t bytes;
-    int owner; /* a device or PINNED */
+    int owner;     /* a device or PINNED */
+    int imported;  /* from another process, which has the account */
+    off_t in_file; /* of a device's memory */
 } Block;
+
+/* A device's memory is a file without a name, so that other processes can map parts of it, see ipc.c. It grows,
+ * and what is freed becomes a hole. */
+static struct {
+    int open, descriptor;
+    off_t bytes;
+} files[MAX_DEVICES];
 
 /* A list is enough: torch_npu's caching allocator asks for few, large blocks. */
 static Block *blocks;
 static size_t taken[MAX_DEVICES];
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* No byte is a byte too: every address is another. */
+static size_t at_least_one(size_t bytes) { return bytes ? bytes : 1; }
+
+static void *map(size_t bytes, int descriptor, off_t in_file) {
+    return mmap(NULL, at_least_one(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, in_file);
+}
+
+/* NULL if the host gives no more. */
+static void *map_new(int device, size_t bytes, off_t *in_file) {
+    if (!files[device].open) {
+        files[device].descriptor = memfd_create(MEMORY_FILE, MFD_CLOEXEC);
+        if (files[device].descriptor < 0)
+            return NULL;
+        files[device].open = 1;
+    }
+    size_t page = sysconf(_SC_PAGESIZE);
+    *in_file = files[device].bytes;
+    off_t end = *in_file + (at_least_one(bytes) + page - 1) / page * page;
+    if (ftruncate(files[device].descriptor, end))
+        return NULL;
+    void *address = map(bytes, files[device].descriptor, *in_file);
+    if (address == MAP_FAILED)
+        return NULL;
+    files[device].bytes = end;
+    return address;
+}
+
+static void add_block(Block block) {
+    Block *added = malloc(sizeof *added);
+    *added = block;
+    added->next = blocks;
+    blocks = added;
+}
+
 static Error allocate(void **address, size_t bytes, int owner) {
     REQUIRE_ALIVE();
     Error error = OK;
+    off_t in_file = 0;
     pthread_mutex_lock(&memory_lock);
     if (owner >= 0 && bytes > MEMORY_BYTES - taken[owner]) {
         error = fail(OUT_OF_MEMORY, "npusim: device %d is out of memory", owner);
-    } else if (posix_memalign(address, ALIGNMENT, bytes ? bytes : 1)) {
+    } else if (owner >= 0 ? !(*address = map_new(owner, bytes, &in_file))
+                          : posix_memalign(address, ALIGNMENT, at_least_one(bytes))) {
         error = fail(OUT_OF_MEMORY, "npusim: the host is out of memory");
     } else {
-        Block *block = malloc(sizeof *block);
-        *block = (Block){.next = blocks, .address = *address, .bytes = bytes, .owner = owner};
-        blocks = block;
+        add_block((Block){.address = *address, .bytes = bytes, .owner = owner, .in_file = in_file});
         if (owner >= 0)
             taken[owner] += bytes;
     }
     pthread_mutex_unlock(&memory_lock);
     return error;
+}
+
+static void give_back(const Block *block) {
+    if (block->owner == PINNED) {
+        free(block->address);
+        return;
+    }
+    size_t bytes = at_least_one(block->bytes);
+    munmap(block->address, bytes);
+    if (!block->imported)
+        fallocate(files[block->owner].descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, block->in_file,
+                  bytes);
 }
 
 static Error release(void *address) {
@@ -46,21 +103,43 @@ static Error release(void *address) {
     Block *block = *link;
     if (block) {
         *link = block->next;
-        if (block->owner >= 0)
+        if (block->owner >= 0 && !block->imported)
             taken[block->owner] -= block->bytes;
     }
     pthread_mutex_unlock(&memory_lock);
     if (!block)
         return fail(BAD_PARAMETER, "npusim: free of an unknown address");
-    free(block->address);
+    give_back(block);
     free(block);
     return OK;
+}
+
+/* ---- for other processes, see ipc.c ---- */
+
+Shared memory_share(const void *address) {
+    Shared shared = {.descriptor = -1};
+    pthread_mutex_lock(&memory_lock);
+    for (const Block *block = blocks; block; block = block->next)
+        if (block->address == address && block->owner >= 0 && !block->imported)
+            shared = (Shared){block->owner, files[block->owner].descriptor, block->in_file, block->bytes};
+    pthread_mutex_unlock(&memory_lock);
+    return shared;
+}
+
+void *memory_import(Shared shared) {
+    void *address = map(shared.bytes, shared.descriptor, shared.in_file);
+    if (address == MAP_FAILED)
+        return NULL;
+    pthread_mutex_lock(&memory_lock);
+    add_block((Block){.address = address, .bytes = shared.bytes, .owner = shared.device, .imported = 1});
+    pthread_mutex_unlock(&memory_lock);
+    return address;
 }
 
 int memory_owner(const void *address) {
     pthread_mutex_lock(&memory_lock);
     const Block *block = blocks;
-    while (block && (uintptr_t)address - (uintptr_t)block->address >= (block->bytes ? block->bytes : 1))
+    while (block && (uintptr_t)address - (uintptr_t)block->address >= at_least_one(block->bytes))
         block = block->next;
     int owner = block ? block->owner : UNKNOWN;
     pthread_mutex_unlock(&memory_lock);
@@ -130,66 +209,4 @@ Error aclrtPointerGetAttributes(const void *address, void *result) {
     if (owner >= 0)
         attributes->id = owner;
     return OK;
-}
-
-/* ---- copies ---- */
-
-static Error check_room(size_t bytes, size_t room) {
-    return bytes > room ? fail(BAD_PARAMETER, "npusim: a copy of %zu bytes into %zu", bytes, room) : OK;
-}
-
-Error aclrtMemcpy(void *target, size_t room, const void *source, size_t bytes, int kind) {
-    REQUIRE_ALIVE();
-    Error error = check_room(bytes, room);
-    if (error)
-        return error;
-    count_copy(kind, target, source, bytes);
-    memcpy(target, source, bytes);
-    return OK;
-}
-
-Error aclrtMemcpyAsync(void *target, size_t room, const void *source, size_t bytes, int kind, void *stream) {
-    Error error = check_room(bytes, room);
-    if (error)
-        return error;
-    count_copy(kind, target, source, bytes);
-    return copy_on_stream(target, source, bytes, stream);
-}
-
-Error aclrtMemset(void *target, size_t room, int value, size_t bytes) {
-    REQUIRE_ALIVE();
-    Error error = check_room(bytes, room);
-    if (!error)
-        memset(target, value, bytes);
-    return error;
-}
-
-Error npusim_settle(void *stream);
-
-Error aclrtMemsetAsync(void *target, size_t room, int value, size_t bytes, void *stream) {
-    Error error = npusim_settle(stream);
-    return error ? error : aclrtMemset(target, room, value, bytes);
-}
-
-Error aclrtMemcpyBatch(void **targets, size_t *rooms, void **sources, size_t *bytes, size_t n,
-                       void *attributes, size_t *attribute_of, size_t attribute_count, size_t *failed) {
-    Error error = OK;
-    for (size_t i = 0; i < n && !error; i++) {
-        error = aclrtMemcpy(targets[i], rooms[i], sources[i], bytes[i], COPY_BY_ADDRESS);
-        if (error && failed)
-            *failed = i;
-    }
-    return error;
-}
-
-Error aclrtMemcpyBatchAsync(void **targets, size_t *rooms, void **sources, size_t *bytes, size_t n,
-                            void *attributes, size_t *attribute_of, size_t attribute_count, size_t *failed,
-                            void *stream) {
-    Error error = OK;
-    for (size_t i = 0; i < n && !error; i++) {
-        error = aclrtMemcpyAsync(targets[i], rooms[i], sources[i], bytes[i], COPY_BY_ADDRESS, stream);
-        if (error && failed)
-            *failed = i;
-    }
-    return error;
 }

@@ -109,11 +109,8 @@ SUCCEED(aclopSetAttrListInt)
 SUCCEED(aclopSetAttrListListInt)
 SUCCEED(aclopSetAttrString)
 
-/* sharing memory and events between processes */
+/* sharing memory and events between processes, beyond ipc.c */
 REFUSE(aclrtIpcGetEventHandle)
-REFUSE(aclrtIpcMemClose)
-REFUSE(aclrtIpcMemGetExportKey)
-REFUSE(aclrtIpcMemImportByKey)
 REFUSE(aclrtIpcMemSetImportPid)
 REFUSE(aclrtIpcOpenEventHandle)
 REFUSE(aclrtMemExportToShareableHandle)

@@ -188,7 +188,18 @@ Error copy_on_stream(void *target, const void *source, size_t bytes, void *strea
 /* ---- memory.c ---- */
 enum { PINNED = -1, UNKNOWN = -2 };
 
+#define MEMORY_FILE "npusim"
+
+/* A block of a device's memory, as its process describes it to others. */
+typedef struct Shared {
+    int device, descriptor; /* of the file; -1: no such block */
+    off_t in_file;
+    size_t bytes;
+} Shared;
+
 int memory_owner(const void *address); /* a device, PINNED or UNKNOWN */
+Shared memory_share(const void *address);
+void *memory_import(Shared shared); /* to free with aclrtFree; NULL if it cannot be mapped */
 size_t memory_taken(int device);
 
 /* ---- hccl_operation.c, see hccl.h ---- */
