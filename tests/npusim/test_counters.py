@@ -56,6 +56,31 @@ CASES = {
         lambda torch, x: x[torch.ones(4, dtype=torch.bool)],
         {"h2d": 1, "h2d_bytes": 4, "ops": 1, "sync": 1},
     ),
+    "masked write of a number": (  # which torch makes a tensor of the device
+        lambda torch, x: x.__setitem__(x > 0, 1.0),
+        {"ops": 3, "d2h": 1, "d2h_bytes": 4, "sync": 1},
+    ),
+    "masked write of one element, behind a dimension": (
+        lambda torch, x: x.__setitem__((slice(None), x[0] > 0), x[:1, :1]),
+        {"ops": 2, "d2h": 1, "d2h_bytes": 4, "sync": 1},
+    ),
+    "masked write of a number on the host": (
+        lambda torch, x: x.index_put((x > 0,), torch.tensor(1.0)),
+        {"ops": 2},
+    ),
+    "masked write of a row": (lambda torch, x: x.__setitem__(x[0] > 0, x[0].clone()), {"ops": 2, "sync": 1}),
+    "masked write of a number, accumulated": (
+        lambda torch, x: x.index_put_((x > 0,), x[0, 0].clone(), accumulate=True),
+        {"ops": 2, "sync": 1},
+    ),
+    "masked write of a dtype that is not filled": (
+        lambda torch, x: x.short().__setitem__(x > 0, x[0, 0].short()),
+        {"ops": 2, "sync": 1},
+    ),
+    "masked write by a mask on the host": (
+        lambda torch, x: x.__setitem__(torch.ones(4, dtype=torch.bool), 1.0),
+        {"h2d": 1, "h2d_bytes": 4, "ops": 2, "sync": 1},
+    ),
     "index on the host": (lambda torch, x: x[torch.tensor([0, 1])], {"h2d": 1, "h2d_bytes": 16, "ops": 1}),
     "device": (lambda torch, x: torch.npu.synchronize(), {"sync": 1}),
     "stream": (lambda torch, x: torch.npu.current_stream().synchronize(), {"sync": 1}),

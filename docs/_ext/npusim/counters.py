@@ -13,8 +13,9 @@ sync         times the host waited for a device: torch.npu.synchronize() and its
              masks as indices), blocking copies to the host (in torch_npu all but `non_blocking=True` to a contiguous
              tensor in pinned memory). A blocking copy *to* a device is not counted
 
-A host mask as an index is a copy to the device and a synchronisation. A 0-dim CPU tensor as an operand is none: it
-goes along as a number.
+A host mask as an index is a copy to the device and a synchronisation. Writing one value by a mask of the device is a
+fill, for which torch_npu reads the value; `x[mask] = 1` makes a tensor of the number first, `masked_fill_` does not.
+A 0-dim CPU tensor as an operand is none: it goes along as a number.
 """
 
 import ctypes

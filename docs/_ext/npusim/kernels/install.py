@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch_npu  # noqa: F401  (registers the kernels that ours override)
 
-from . import copies, draws, fused, sparse
+from . import copies, draws, fused, masks, sparse
 from .host import host_kernel
 from .tables import KEPT, LOOPS_OF_COPIES
 
@@ -55,10 +55,15 @@ def _install_generic(register: Register) -> None:
                 register(name, _stock(op, "CompositeImplicitAutograd"), key)
         else:
             if name in on_device:
-                register(name, host_kernel(op), DEVICE)
+                register(name, _kernel(op), DEVICE)
             if name in in_autograd and _has(name, "Autograd"):
                 # Autograd, not AutogradCPU: that recurses or drops gradients on other devices
                 register(name, _stock(op, "Autograd"), AUTOGRAD)
+
+
+def _kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
+    kernel = host_kernel(op)
+    return masks.filling(op, kernel) if op._schema.name in masks.OPERATORS else kernel
 
 
 @contextmanager
