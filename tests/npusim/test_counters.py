@@ -101,6 +101,19 @@ def test_moves(torch, case):
     assert moves(torch, function) == expected
 
 
+@pytest.mark.parametrize(("dimensions", "elements", "operators"), [(1, 3, 4), (2, 3, 9), (3, 3, 11), (2, 1, 0)])
+def test_coalescing(torch, dimensions, elements, operators):
+    # What the wheel's own kernel calls before it looks for CANN's, and one for that.
+    import npusim
+
+    indices = torch.tensor([[0, 1, 0]]).expand(dimensions, 3)[:, :elements]
+    sparse = torch.sparse_coo_tensor(indices, torch.ones(elements), [2] * dimensions).to("npu")
+    with npusim.count() as counted:
+        sparse.coalesce()
+    waits = int(elements > 1)
+    assert {name: n for name, n in counted.items() if n} == ({"ops": operators, "sync": waits} if waits else {})
+
+
 def test_an_event_waits(torch):
     import npusim
 

@@ -14,10 +14,12 @@ SUMMED_IN_FLOAT = (torch.half, torch.bfloat16)
 def coalesce(tensor: Tensor) -> Tensor:
     """aten::_coalesce, after op-plugin's SparseCoalesceKernelOpApi.cpp: 16-bit values are summed in float32.
 
-    The host waits for the number of different indices, unless there is one at most.
+    It calls mul and add_ for each sparse dimension into zeros, unless there is one, to number the positions; then
+    _unique2, for whose size the host waits, zeros twice, and CANN's aclnnCoalesceSparse. One element is only copied.
     """
-    COUNTS["ops"] += 1
     if tensor._nnz() > 1:
+        numbering = 1 + 2 * tensor.sparse_dim() if tensor.sparse_dim() > 1 else 0
+        COUNTS["ops"] += numbering + 4
         count_wait(tensor.device)
     call = Call()
     indices, values = call.to_host(tensor._indices()), call.to_host(tensor._values())
