@@ -1,37 +1,9 @@
-"""Kinds of tensor behaviour, each over its operators, on the simulated device and on the CPU."""
+"""Views, writes and indices, each over its operators, on the simulated device and on the CPU."""
 
 import pytest
+from both_devices import check
 
 pytestmark = pytest.mark.simulated
-
-
-def check(torch, function, *arguments):
-    """Call the function with tensors on both devices; results, and the arguments afterwards, are equal."""
-    on_npu = [argument.to("npu") for argument in arguments]
-    assert_equal(torch, function(torch, *on_npu), function(torch, *arguments))
-    assert_equal(torch, on_npu, list(arguments))
-
-
-def assert_equal(torch, got, expected):
-    if isinstance(expected, torch.Tensor):
-        assert got.device.type == "npu"
-        assert got.layout == expected.layout
-        if expected.layout is torch.sparse_coo:
-            assert got.is_coalesced() == expected.is_coalesced()
-            return assert_equal(torch, [got._indices(), got._values()], [expected._indices(), expected._values()])
-        if expected.is_nested:
-            return assert_equal(
-                torch, [*got.unbind(), got.is_contiguous()], [*expected.unbind(), expected.is_contiguous()]
-            )
-        assert got.stride() == expected.stride()
-        torch.testing.assert_close(got.cpu(), expected, equal_nan=True)
-    elif isinstance(expected, (tuple, list)):
-        assert len(got) == len(expected)
-        for one, other in zip(got, expected, strict=True):
-            assert_equal(torch, one, other)
-    else:
-        assert got == expected
-
 
 # ---- views ----
 
@@ -99,6 +71,7 @@ OVERLAPS = {
     "into itself, shifted": lambda torch, x: x[1:].add_(x[:-1]),
     "out, shifted": lambda torch, x: torch.add(x[:-1], 1, out=x[1:]),
     "expanded": lambda torch, x: x[:1].expand(3).mul_(2),
+    "unfolded from an expanded": lambda torch, x: x[:1].expand(3).unfold(0, 2, 1).add_(1),
 }
 
 
@@ -172,7 +145,12 @@ WRITES = {
     "index_fill": lambda torch, x, i: x.index_fill_(0, i, 7),
     "masked_fill": lambda torch, x, i: x.masked_fill_(x > 3, 0),
     "masked_scatter": lambda torch, x, i: x.masked_scatter_(x > 3, x.flatten() + 1),
+    "scatter": lambda torch, x, i: x.scatter(0, i[:2, None], x[2:, 1:]),
+    "scatter a number": lambda torch, x, i: x.scatter_(dim=1, index=i[:2, None] // 2, value=7.0),
     "scatter_add": lambda torch, x, i: x.scatter_add_(0, i[:, None], x[:3, :1].clone()),
+    "scatter_add, not in place": lambda torch, x, i: x.scatter_add(dim=0, index=i[:, None], src=x[:3, 1:]),
+    "scatter_reduce": lambda torch, x, i: x.scatter_reduce(0, i[:, None], x[:3, :1], "amax", include_self=False),
+    "index_add, not in place": lambda torch, x, i: torch.index_add(x, dim=0, index=i, source=x[:3]),
     "take and put": lambda torch, x, i: x.put_(i, x.take(i) + 1),
     "where": lambda torch, x, i: torch.where(x > 3, x, -x),
     "gather": lambda torch, x, i: x.gather(0, i[:, None].expand(3, 2)),
@@ -185,6 +163,11 @@ def test_operators_with_indices(torch, write):
 
 
 ORDERED = {
+    "sort": lambda torch, x: torch.sort(x, dim=0, descending=True),
+    "sort, stable": lambda torch, x: x.sort(dim=-1, stable=True),
+    "argsort": lambda torch, x: torch.argsort(x, dim=0, stable=True),
+    "topk of columns": lambda torch, x: torch.topk(x, k=2, dim=0, sorted=True).values,
+    "unique of columns": lambda torch, x: torch.unique(x, dim=1, return_counts=True),
     "topk": lambda torch, x: x.topk(2, largest=False),
     "kthvalue": lambda torch, x: x.kthvalue(2),
     "unique": lambda torch, x: x.unique(return_inverse=True, return_counts=True),
@@ -199,162 +182,3 @@ ORDERED = {
 @pytest.mark.parametrize("operator", ORDERED)
 def test_orders(torch, operator):
     check(torch, ORDERED[operator], torch.tensor([[3.0, 1, 2], [0, 1, 1], [3, 1, 2]]))
-
-
-# ---- autograd ----
-
-
-def test_the_version_counter(torch):
-    def function(torch, x):
-        versions = [x._version]
-        for change in (x.add_, x[0].mul_, x.t().copy_, x.detach().sub_):
-            change(2) if change.__name__ != "copy_" else change(x.clone())
-            versions.append(x._version)
-        return versions
-
-    check(torch, function, torch.ones(2, 2))
-
-
-MODULES = {
-    "group norm": lambda nn: (nn.GroupNorm(2, 4), lambda torch, x: x),
-    "multi-head attention": lambda nn: (nn.MultiheadAttention(4, 2, batch_first=True), lambda torch, x: (x, x, x)),
-    "transposed convolution": lambda nn: (nn.ConvTranspose1d(4, 2, 3), lambda torch, x: x),
-    "bidirectional lstm": lambda nn: (nn.LSTM(4, 3, 2, bidirectional=True), lambda torch, x: x),
-    "gru": lambda nn: (nn.GRU(4, 3, 2), lambda torch, x: x),
-}
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_modules(torch, name):
-    torch.manual_seed(0)
-    module, inputs = MODULES[name](torch.nn)
-
-    def function(torch, x):
-        module.to(x.device).zero_grad()
-        arguments = inputs(torch, x)
-        result = module(*arguments) if isinstance(arguments, tuple) else module(arguments)
-        result = result[0] if isinstance(result, tuple) else result
-        result.square().mean().backward()
-        return [result.detach(), *(parameter.grad.clone() for parameter in module.parameters())]
-
-    check(torch, function, torch.randn(2, 4, 4))
-
-
-def test_dropout_scales_what_it_keeps(torch):
-    x = torch.ones(1000, device="npu", requires_grad=True)
-    y = torch.nn.functional.dropout(x, 0.25)
-    y.sum().backward()
-    assert torch.equal(x.grad, y.detach())
-    assert set(y.tolist()) == {0.0, torch.tensor(1 / 0.75).item()}
-    assert 0.65 < (y != 0).float().mean().item() < 0.85
-
-
-# ---- sparse and jagged ----
-
-SPARSE = {
-    "to_dense": lambda torch, x, y: x.to_dense(),
-    "parts": lambda torch, x, y: [y._indices(), y._values(), y.is_coalesced()],
-    "coalesce": lambda torch, x, y: [y.coalesce(), y.coalesce().values()],
-    "coalesce half": lambda torch, x, y: y.half().coalesce(),
-    "coalesce one element": lambda torch, x, y: torch.sparse_coo_tensor(
-        y._indices()[:, :1], y._values()[:1]
-    ).coalesce(),
-    "add": lambda torch, x, y: (x + y).to_dense(),  # op-plugin joins the operands' parts, the CPU merges them
-    "add to dense": lambda torch, x, y: x.to_dense().add_(y, alpha=2),
-    "sub in place": lambda torch, x, y: x.sub_(y).to_dense(),
-    "mul": lambda torch, x, y: (x * y).to_dense(),
-    "mul by number": lambda torch, x, y: x * 2,
-    "sqrt": lambda torch, x, y: y.sqrt(),
-    "cat": lambda torch, x, y: torch.cat([x, y], 1),
-    "sum": lambda torch, x, y: [torch.sparse.sum(y), torch.sparse.sum(y, 0)],
-    "norm": lambda torch, x, y: y.norm(),
-    "transpose": lambda torch, x, y: x.t(),
-    "half": lambda torch, x, y: y.half(),
-}
-
-
-@pytest.mark.parametrize("operator", SPARSE)
-def test_sparse(torch, operator):
-    x = torch.tensor([[0.0, 2], [3, 0]]).to_sparse()
-    twice = torch.sparse_coo_tensor(torch.tensor([[0, 1, 0], [1, 0, 1]]), torch.tensor([1.0, 2, 3]), (2, 2))
-    on_npu = SPARSE[operator](torch, x.to("npu"), twice.to("npu"))
-    assert_equal(torch, on_npu, SPARSE[operator](torch, x, twice))
-
-
-def test_sparse_gradients(torch):
-    def function(torch, weight, index):
-        weight = weight.clone().requires_grad_()
-        torch.nn.functional.embedding(index, weight, sparse=True).sum().backward()
-        return [weight.grad, weight.grad.coalesce()]
-
-    check(torch, function, torch.ones(3, 2), torch.tensor([1, 1, 0]))
-
-
-@pytest.mark.parametrize("operator", ["mm", "softmax"])
-def test_what_torch_npu_has_no_sparse_kernel_for(torch, operator):
-    x = torch.eye(2, device="npu")
-    with pytest.raises(RuntimeError, match="is not currently supported on the NPU backend"):
-        torch.sparse.mm(x.to_sparse(), x) if operator == "mm" else torch.sparse.softmax(x.to_sparse(), 1)
-
-
-JAGGED = {
-    "parts": lambda torch, x: [x.values(), x.offsets()],
-    "add": lambda torch, x: x + x,
-    "where": lambda torch, x: torch.where(x > 2, x, -x),
-    "linear": lambda torch, x: torch.nn.functional.linear(x, x.values()[:2]),
-    "sum": lambda torch, x: [x.sum(1), x.sum(-1)],
-    "softmax": lambda torch, x: x.softmax(-1),
-    "layer norm": lambda torch, x: torch.nn.functional.layer_norm(x, (2,)),
-    "padded": lambda torch, x: x.to_padded_tensor(-1.0),
-    "select": lambda torch, x: x[1],
-    "half": lambda torch, x: x.half(),
-    "cat": lambda torch, x: torch.cat([x, x], -1),
-    "from a list": lambda torch, x: torch.nested.nested_tensor(list(x.unbind()), layout=torch.jagged),
-    "strided": lambda torch, x: torch.nested.as_nested_tensor(list(x.unbind())),
-}
-
-
-@pytest.mark.parametrize("operator", JAGGED)
-def test_nested(torch, operator):
-    def function(torch, values, offsets):
-        return JAGGED[operator](torch, torch.nested.nested_tensor_from_jagged(values, offsets))
-
-    check(torch, function, torch.arange(12.0).view(6, 2), torch.tensor([0, 2, 3, 6]))
-
-
-# ---- objects ----
-
-
-def test_storages(torch):
-    x = torch.arange(6, device="npu:1").view(2, 3)
-    storage = x[1:].untyped_storage()
-    assert (storage.device, storage.nbytes()) == (x.device, 48)
-    assert torch.empty(0, dtype=torch.int64, device="npu:1").set_(storage, 3, (3,)).tolist() == [3, 4, 5]
-    assert storage.cpu().tolist()[:8] == [0] * 8
-    y = x.clone()
-    y.untyped_storage().copy_(storage)
-    y.untyped_storage().resize_(0)
-    assert y.untyped_storage().size() == 0
-
-
-def test_pickles(torch):
-    import pickle
-
-    x = torch.arange(3.0, device="npu:1", requires_grad=True)
-    y = pickle.loads(pickle.dumps(x))  # noqa: S301  (our own)
-    assert (y.device, y.requires_grad, y.tolist()) == (x.device, True, [0, 1, 2])
-
-
-@pytest.mark.parametrize("weights_only", [True, False])
-@pytest.mark.parametrize("where", [None, "cpu", "npu:0", {"npu:1": "npu:0"}], ids=str)
-def test_load(torch, where, weights_only):
-    import io
-
-    x, file = torch.arange(4.0, device="npu:1"), io.BytesIO()
-    torch.save([x, x[1:]], file)  # one storage
-    file.seek(0)
-    whole, part = torch.load(file, map_location=where, weights_only=weights_only)
-    expected = where if isinstance(where, str) else "npu:0" if where else "npu:1"
-    assert str(whole.device) == expected
-    part.zero_()
-    assert whole.tolist() == [0, 0, 0, 0]
