@@ -74,3 +74,13 @@ def test_nested(torch, operator):
         return JAGGED[operator](torch, torch.nested.nested_tensor_from_jagged(values, offsets))
 
     check(torch, function, torch.arange(12.0).view(6, 2), torch.tensor([0, 2, 3, 6]))
+
+
+@pytest.mark.parametrize("width", [3, 4])
+def test_attention_over_jagged_tensors_is_refused(torch, width):
+    # torch computes it by strided nested tensors, for which torch_npu has 4 operators and transpose is none of them;
+    # then it calls the operator for ordinary tensors. With torch_npu's own kernel for that the error is the same.
+    rows = [torch.ones(n, 2, width, device="npu") for n in (3, 5)]
+    x = torch.nested.nested_tensor(rows, layout=torch.jagged).transpose(1, 2)
+    with pytest.raises(RuntimeError, match="If inputs are nested tensors they must be contiguous"):
+        torch.nn.functional.scaled_dot_product_attention(x, x, x)
