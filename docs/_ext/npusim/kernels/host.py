@@ -10,7 +10,7 @@ from torch import Tensor
 from ..counters import COUNTS, count_copy
 from .call import PLAIN, Call, count_wait
 from .generators import host_stream
-from .refusals import REFUSED, REFUSING, refusal
+from .refusals import REFUSED, REFUSING, operand_refusal
 from .tables import COPIES, INDEXING, MIXED_DEVICES
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -54,7 +54,7 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
             if may_refuse:
                 for tensor, _ in call.pairs:
                     if tensor.dtype in REFUSED:
-                        raise refusal(name, args, tensor.dtype)
+                        raise operand_refusal(name, args, tensor.dtype)
             device = call.asked or call.device
             if waits:
                 count_wait(device)

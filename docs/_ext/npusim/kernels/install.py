@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch_npu  # noqa: F401  (registers the kernels that ours override)
 
-from . import copies, draws, fused, masks, sparse
+from . import copies, draws, foreach, fused, masks, sparse
 from .host import host_kernel
 from .tables import KEPT, LOOPS_OF_COPIES
 
@@ -62,7 +62,7 @@ def _install_generic(register: Register) -> None:
 
 
 def _kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
-    kernel = host_kernel(op)
+    kernel = foreach.refusing(op, host_kernel(op))
     return masks.filling(op, kernel) if op._schema.name in masks.OPERATORS else kernel
 
 
