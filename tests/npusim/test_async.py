@@ -91,6 +91,26 @@ CASES = {
         "torch.npu.current_stream().wait_stream(side)\nshow(x)",
         True,
     ),
+    "to the device, several sources overwritten": (
+        "p, q = pinned(7), pinned(7); x, y = (t.to('npu', non_blocking=True) for t in (p, q)); p.zero_(); show(x)",
+        False,
+    ),
+    "to the device, the sources of a tree overwritten": (
+        "from tensordict import TensorDict\n"
+        "tree = TensorDict(a=pinned(7), b=TensorDict(c=pinned(7)))\n"
+        "x = tree.to('npu', non_blocking=True); tree.zero_(); show(x['a'])",
+        False,
+    ),
+    "to the device, several sources overwritten after a wait": (
+        "p, q = pinned(7), pinned(7); x, y = (t.to('npu', non_blocking=True) for t in (p, q))\n"
+        "torch.npu.synchronize(); p.zero_(); show(x)",
+        True,
+    ),
+    "to the device, twice to one target": (
+        "x = torch.zeros(4, device='npu'); p, q = pinned(3), pinned(7)\n"
+        "x.copy_(p, non_blocking=True); x.copy_(q, non_blocking=True); show(x)",
+        True,
+    ),
     "there and back": ("show(device().to('cpu', non_blocking=True).to('npu', non_blocking=True))", True),
     "streams that wait for each other": (
         "for _ in range(100):\n"

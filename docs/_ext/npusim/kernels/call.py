@@ -34,12 +34,23 @@ def settle(device: torch.device) -> int | None:
     or in a child forked after initialisation.
     """
     try:
-        stream: int = _current_stream(torch.npu.current_device() if device.index is None else device.index)
+        stream = current_stream(device)
     except RuntimeError:
         return None  # a device not used before has no streams, and a wrong one fails when memory is allocated
-    if error := _settle(stream):
-        raise RuntimeError(f"NPU function error, error code is {error}\n{_error_message().decode()}")
+    check(_settle(stream))
     return stream
+
+
+def current_stream(device: torch.device) -> int:
+    """The handle of a device's current stream."""
+    stream: int = _current_stream(torch.npu.current_device() if device.index is None else device.index)
+    return stream
+
+
+def check(error: int) -> None:
+    """Raise RuntimeError if a function of the runtime returned an error."""
+    if error:
+        raise RuntimeError(f"NPU function error, error code is {error}\n{_error_message().decode()}")
 
 
 def synchronise(device: torch.device | None) -> None:

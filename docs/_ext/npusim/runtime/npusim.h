@@ -21,7 +21,8 @@
  * Late copies. An asynchronous copy between pinned host memory and a device may happen at any time until
  * something waits for it. With NPUSIM_ASYNC=1 it happens as late as that allows, and its target holds poison
  * until then: a copy to the host when the host synchronises; a copy to a device, or what an HCCL operation
- * gives, when its stream, or one that waited for it, next does something. CANN copies ordinary host memory before it returns. */
+ * gives, when its stream, or one that waited for it, next does something other than such a copy. CANN copies
+ * ordinary host memory before it returns. */
 #ifndef NPUSIM_H
 #define NPUSIM_H
 

@@ -89,8 +89,13 @@ static void run_unlocked(Stream *stream, Task *task) {
         operation_free(task->operation);
 }
 
+/* Copies from the host need not see those before them: they arrive in order, together. */
+static int sees_late_copies(const Task *task) {
+    return task->kind != RECORD && task->kind != WAIT && task->late != TO_DEVICE;
+}
+
 static void run(Stream *stream, Task *task) {
-    if (task->kind != RECORD && task->kind != WAIT)
+    if (sees_late_copies(task))
         stream_deliver_to_device(stream, task->sequence - 1);
     switch (task->kind) {
     case RECORD:
