@@ -166,9 +166,9 @@ class Collector:
         if not self.page.blocks:
             raise BadBlockError("ORPHAN", "This testwarning has no block above it.")
         block = self.page.blocks[-1]
-        if block.warnings:
+        if block.warnings_line:
             raise BadBlockError("ORPHAN", "The block above has its testwarning already: one holds all warnings.")
-        block.warnings = written["text"].rstrip().split("\n")
+        block.warnings = written["text"].rstrip().split("\n") if written["text"].strip() else []
         block.warnings_line = self.place(node)[1]
         node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "warning"
 

@@ -34,8 +34,10 @@ class Locator:
         """The 1-based line where `text`, the content of a `name` directive, starts.
 
         Of several equal places the one nearest to the parser's line `near` that no earlier block has is taken; `near`
-        itself is the answer where the text does not stand in the file (an include that changes it, say).
+        itself is the answer where the text does not stand in the file (an include that changes it, say), or is empty.
         """
+        if not text.strip():
+            return near  # blank lines stand everywhere
         wanted = text.split("\n")
         places = [at for at in range(len(self.rows)) if self.stands(wanted, at, name)]
         if not places:

@@ -194,14 +194,13 @@ def warning_failures(block: Block, given: list[dict[str, Any]], normalizer: Norm
     seen = [normalizer.compared(f"{each['category']}: {each['text']}") for each in given]
     wanted = "\n".join(block.warnings)
     verdict = judge(wanted, "\n".join(seen), Options(ellipsis=True))
-    if verdict.ok:
+    if verdict.ok and (seen or not block.warnings_line):
         return
-    line = next((each["line"] for each in given if each["line"]), block.line) if given else block.warnings_line
-    if not wanted:
-        what = f"gave a warning that the page does not show: {seen[0]}"
+    if block.warnings_line:
+        what, line = "the warnings differ", block.warnings_line + verdict.line
     else:
-        what = "the warnings differ"
-        line = block.warnings_line + verdict.line
+        what = f"gave a warning that the page does not show: {seen[0]}"
+        line = next((each["line"] for each in given if each["line"]), block.line)
     yield Failure(line, what, block.code, wanted, "\n".join(seen), verdict.diff)
 
 

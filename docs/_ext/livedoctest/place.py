@@ -70,6 +70,15 @@ def text_span(rows: Sequence[str], line: int, text: Sequence[str]) -> Span:
     return checked(rows, line - 1, text, prefix_before(rows, line - 1 + at, text[at]))
 
 
+def empty_span(rows: Sequence[str], name: str, line: int) -> Span:
+    """The place in a fenced directive that has no text, opened at a line."""
+    _, end = extent(rows, name, line)
+    match = re.match(r"[\s>]*(?=[`~:])", rows[end - 1])
+    if not match:
+        raise RefusedError(f"its {name} is empty: write the text into it")
+    return Span(end - 1, end - 1, match[0])
+
+
 def prefix_before(rows: Sequence[str], at: int, text: str) -> str:
     """What stands before a text in its row."""
     row, wanted = (rows[at] if 0 <= at < len(rows) else "").rstrip(), text.rstrip()

@@ -106,11 +106,7 @@ def output_edits(unit: Unit, new: list[str], rows: Sequence[str]) -> Iterator[Ed
     if unit.expected.strip():
         span = place.text_span(rows, unit.expected_line, unit.expected.split("\n")[:-1])
     else:
-        _, end = place.extent(rows, "testoutput", unit.expected_line)
-        closer = rows[end - 1]
-        if not (match := re.match(r"[\s>]*(?=[`~:])", closer)):
-            raise RefusedError("its testoutput is empty: write the output into it")
-        span = place.Span(end - 1, end - 1, match[0])
+        span = place.empty_span(rows, "testoutput", unit.expected_line)
     yield from span.edits(rows, place.with_blank(rows, span, new))
 
 
@@ -118,9 +114,10 @@ def warning_edits(
     block: Block, results: list[dict[str, Any]], normalizer: Normalizer, rows: Sequence[str]
 ) -> Iterator[Edit]:
     """The edits of the text of a testwarning."""
-    if not block.warnings:
+    if not block.warnings_line:
         raise RefusedError(
-            "a new warning is never accepted: mend the code, or show it in a testwarning below the block"
+            "a new warning is never accepted: mend the code, or put a testwarning below the block, "
+            "which may be empty for accept to fill"
         )
     unit = Unit(
         "shell", "", 0, "".join(f"{row}\n" for row in block.warnings), block.warnings_line, frozenset({"ELLIPSIS"})
@@ -128,10 +125,12 @@ def warning_edits(
     given = [[f"{each['category']}: {each['text']}\n" for each in result["warnings"]] for result in results]
     gots = [{"output": "".join(texts), "exception": None, "status": None} for texts in given]
     new = agreed([rewritten("testwarning", unit, got, normalizer) for got in gots])
-    if new:
+    if not new:
+        yield place.removal(rows, "testwarning", block.warnings_line)
+    elif block.warnings:
         yield from place.text_span(rows, block.warnings_line, block.warnings).edits(rows, new)
     else:
-        yield place.removal(rows, "testwarning", block.warnings_line)
+        yield from place.empty_span(rows, "testwarning", block.warnings_line).edits(rows, new)
 
 
 def move_edits(block: Block, results: list[dict[str, Any]], rows: Sequence[str]) -> Iterator[Edit]:
