@@ -59,3 +59,16 @@ def test_stops_the_build_at_the_marked_line(path, site):
     lines = re.findall(r"index\.md:(\d+): WARNING: .*\[livedoctest\.", built.log)
     assert lines == [str(faulty_line(path))], built.log
     assert not (built.out / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("orphan", "orphan"),
+        ("second-output", "duplicate"),
+        ("two-outputs-apply", "duplicate"),
+        ("two-warnings", "duplicate"),
+    ],
+)
+def test_a_missing_block_and_one_too_many_have_different_names(name, problem, site):
+    assert f"[livedoctest.{problem}]" in site(index=(SAMPLES / "faulty" / f"{name}.md").read_text()).build().log

@@ -142,7 +142,7 @@ class Collector:
         conditional = bool(output.requires or output.skipif)
         if unit.expected_line or (block.outputs and not conditional):
             words = "The testcode above has its testoutput already; of several each needs `requires` or `skipif`."
-            raise BadBlockError("ORPHAN", words)
+            raise BadBlockError("DUPLICATE", words)
         if conditional:
             node[ALTERNATIVE] = len(block.outputs)
             block.outputs.append(output)
@@ -167,7 +167,7 @@ class Collector:
             raise BadBlockError("ORPHAN", "This testwarning has no block above it.")
         block = self.page.blocks[-1]
         if block.warnings_line:
-            raise BadBlockError("ORPHAN", "The block above has its testwarning already: one holds all warnings.")
+            raise BadBlockError("DUPLICATE", "The block above has its testwarning already: one holds all warnings.")
         block.warnings = written["text"].rstrip().split("\n") if written["text"].strip() else []
         block.warnings_line = self.place(node)[1]
         node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "warning"

@@ -132,7 +132,7 @@ def settle(page: Page, device: Device, skips: Skips) -> Iterator[Finding]:
             words = (
                 "More than one testoutput of the testcode above applies here: make their conditions exclude each other."
             )
-            yield Finding("ORPHAN", block.source, applying[1].line, words)
+            yield Finding("DUPLICATE", block.source, applying[1].line, words)
 
 
 def choose(block: Block, device: Device, skips: Skips) -> None:

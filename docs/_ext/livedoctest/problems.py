@@ -15,6 +15,7 @@ class Problem(Enum):
     UNVERIFIED = "A block that looks executable is not checked: make it a doctest, testcode or testconsole block."
     UNKNOWN_OPTION = "A block has an option, flag or value that the engine does not know: correct its spelling."
     ORPHAN = "An output or warning block has no code block above it: put it right below the code that gives it."
+    DUPLICATE = "Several output or warning blocks are for one code block: leave one, or give each output a condition."
     SYNTAX = "A block cannot be parsed, so nothing of it can run: correct the code or its prompts."
     FAILED = "A block printed, raised or warned something else than the page says."
     NOT_RUN = "A block could not run to its end: its process was killed, ended early or took too long."
