@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from livedoctest.__main__ import main
+from livedoctest.__main__ import COMMANDS, main
 
 PASS = "# Title\n\n```{doctest}\n>>> 1\n1\n```\n"
 FAIL = PASS.replace("1\n```", "2\n```")
@@ -68,6 +68,28 @@ def test_configuration_elsewhere_and_values(site, capsys, tmp_path):
     assert f"python -m livedoctest accept -c {folder} {made.source} index" in capsys.readouterr().err
     assert main(["accept", "-c", folder, str(made.source)]) == 0
     assert (made.source / "index.md").read_text() == PASS
+
+
+@pytest.mark.parametrize("command", ["verify", "accept", "record"])
+def test_options_may_stand_anywhere(site, command):
+    """Between command, folder and pages; argparse takes options there only if it is told to."""
+    made = site({"index.md": FAIL, "other.md": PASS})
+    define = ["-D", f"livedoctest_device={'none' if command != 'record' else 'hardware'}", "-D", "nitpicky=1"]
+    words = [command, str(made.source), "other", "index"]
+    statuses = set()
+    for at in range(len(words) + 1):
+        made.write("index.md", FAIL)
+        statuses.add(main([*words[:at], *define[:2], *words[at : at + 1], *define[2:], *words[at + 1 :]]))
+    assert statuses == {{"verify": 1, "accept": 0, "record": 2}[command]}
+
+
+def test_help_names_the_commands(capsys):
+    for arguments in (["--help"], ["accept", "--help"]):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert stop.value.code == 0
+        printed = capsys.readouterr().out
+        assert all(f"{name} " in printed and " ".join(help.split()[:3]) in printed for name, help in COMMANDS.items())
 
 
 @pytest.mark.parametrize("arguments", [[], ["verify"], ["mend", "x"], ["verify", "x", "-D", "name"]])

@@ -29,15 +29,21 @@ EPILOG = "Exit status: 0 all is well, 1 a block failed or an output was refused,
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    made = argparse.ArgumentParser("python -m livedoctest", description=__doc__, epilog=EPILOG)
-    commands = made.add_subparsers(dest="command", required=True)
-    for name, help in COMMANDS.items():
-        command = commands.add_parser(name, help=help, description=help, epilog=EPILOG)
-        command.add_argument("source", metavar="SRC", type=Path, help="folder of the pages")
-        command.add_argument("names", metavar="docname", nargs="*", help="a page, or its file; all, if none is named")
-        command.add_argument("-c", "--conf-dir", metavar="DIR", type=Path, help="folder of conf.py, unless it is SRC")
-        command.add_argument("-D", dest="define", metavar="name=value", action="append", default=[], type=definition)
+    """The command line. Its options may stand anywhere, which argparse allows only where commands are plain words."""
+    commands = "".join(f"\n  {name:8}{help}" for name, help in COMMANDS.items())
+    made = argparse.ArgumentParser(
+        "python -m livedoctest",
+        description=f"Work on the blocks of pages without a build.\n\ncommands:{commands}",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("command", metavar="command", choices=COMMANDS, help="one of those above")
+    made.add_argument("source", metavar="SRC", type=Path, help="folder of the pages")
+    made.add_argument("names", metavar="docname", nargs="*", default=[], help="a page or its file; else all")
+    made.add_argument("-c", "--conf-dir", metavar="DIR", type=Path, help="folder of conf.py, unless it is SRC")
+    made.add_argument(
+        "-D", dest="define", metavar="name=value", help="a setting", action="append", default=[], type=definition
+    )
     return made
 
 
@@ -51,7 +57,7 @@ def definition(text: str) -> tuple[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    options = parser().parse_args(arguments)
+    options = parser().parse_intermixed_args(arguments)
     if options.command == "accept" and os.environ.get("CI"):
         return unable(
             f"accept does not run where the variable CI is set (CI={os.environ['CI']}): "
