@@ -101,3 +101,83 @@ def test_outputs_that_do_not_apply_are_shown_as_written(site):
     assert "old ..." in built.html()
     assert "new 1" in built.html()
     assert "new ..." not in built.html()
+
+
+FLAGS = """# T
+
+```{doctest}
+>>> print('a  b')
+a b
+>>> print('a b c')
+a ... c
+```
+
+```{testcode}
+print('x   y')
+```
+
+```{testoutput}
+x y
+```
+"""
+
+
+def statuses(built) -> list[str]:
+    return [block["status"] for block in built.blocks()]
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("ELLIPSIS | doctest.NORMALIZE_WHITESPACE", ["passed", "passed"]),
+        ("NORMALIZE_WHITESPACE", ["failed", "passed"]),
+        ("ELLIPSIS", ["failed", "failed"]),
+        ("REPORT_NDIFF | doctest.FAIL_FAST | doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE", ["passed", "passed"]),
+    ],
+)
+def test_default_flags_hold_for_all_blocks(site, flags, expected):
+    built = site(index=FLAGS, conf=f"import doctest\ndoctest_default_flags = doctest.{flags}\n").build()
+    assert statuses(built) == expected, built.log
+
+
+def test_default_flags_can_be_switched_off(site):
+    page = FLAGS.replace("{doctest}\n", "{doctest}\n:options: -NORMALIZE_WHITESPACE\n\n", 1)
+    page = page.replace("print('a  b')", "print('a b')")
+    made = site(index=page, conf="import doctest\ndoctest_default_flags = doctest.NORMALIZE_WHITESPACE\n")
+    assert statuses(made.build()) == ["failed", "passed"]  # ELLIPSIS is not among the defaults then
+
+
+def test_without_default_flags_exceptions_are_compared(site):
+    page = "# T\n\n```{doctest}\n>>> {}['a']\nTraceback (most recent call last):\n    ...\nKeyError: 'b'\n```\n"
+    assert site(index=page).build().status == 1
+    ignore = "import doctest\ndoctest_default_flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL\n"
+    assert site(index=page, conf=ignore).build().status == 0
+
+
+def test_new_default_flags_judge_all_pages_anew(site):
+    made = site({"index.md": FLAGS, "other.md": FLAGS, "none.md": "---\nlivedoctest: none\n---\n\n# T\n"})
+    for flags, status in ((12, 0), (4, 1), (8, 1), (12, 0)):  # 4 is NORMALIZE_WHITESPACE, 8 ELLIPSIS
+        assert made.build("-D", f"doctest_default_flags={flags}").status == status, made.log
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ("doctest.SKIP", "SKIP would leave code unchecked"),
+        ("doctest.register_optionflag('ALLOW_BYTES')", "ALLOW_BYTES"),
+        ("1 << 40", "1099511627776"),
+        ("'ELLIPSIS'", "'ELLIPSIS'"),
+    ],
+)
+def test_default_flags_that_mean_nothing_here_stop_the_build(site, flags, words):
+    built = site(index=FLAGS, conf=f"import doctest\ndoctest_default_flags = {flags}\n").build()
+    assert built.status == 2
+    assert "doctest_default_flags" in built.log
+    assert words in built.log
+
+
+def test_flags_that_a_project_registers_are_known_by_name(site):
+    page = "# T\n\n```{doctest}\n>>> 1 / 3\n0.33\n```\n"
+    conf = "import doctest\ndoctest_default_flags = doctest.register_optionflag('NUMBER')\n"
+    built = site(index=page, conf=conf).build()
+    assert built.status == 0, built.log

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,12 @@ from livedoctest.block import Block, Finding, Output, Page, Unit
 from livedoctest.declaration import check_declaration, unused_files
 from livedoctest.directives import MARK
 from livedoctest.locate import Locator, source_path
-from livedoctest.options import BadBlockError, moves_of, requirements, seconds, skip_expression
+from livedoctest.options import BadBlockError, check_arrived, moves_of, requirements, seconds, skip_expression
+from livedoctest.stock import Stock
 
 BLOCK = "livedoctest_block"  # attribute of a node: docname and ordinal of its block (some builders join pages)
 ROLE = "livedoctest_role"  # program, output or warning
 ALTERNATIVE = "livedoctest_alternative"  # index of an output that applies under a condition
-FLAG_OPTIONS = ("hide", "trim-doctest-flags", "no-trim-doctest-flags")  # without a value
 
 
 class Collector:
@@ -34,6 +33,7 @@ class Collector:
         self.drafts: dict[Path, str] = getattr(env, "livedoctest_drafts", {})
         self.locators: dict[Path, Locator] = {}
         self.places: dict[nodes.Element, tuple[Path, int]] = {}
+        self.default_flags = frozenset(Stock.of(env.config).flags)
 
     def collect(self) -> Page:
         """Make the blocks, and note what cannot run."""
@@ -84,7 +84,8 @@ class Collector:
                 "UNKNOWN_OPTION",
                 f"{written['kind']} has no option {', '.join(map(repr, written['unknown']))}; it knows {allowed}.",
             )
-        self.check_options(node, written)
+        path, line = self.place(node)
+        check_arrived(self.locators[path].options_above(line, written["kind"]), written["options"])
         if written["kind"] == "testoutput":
             self.attach_output(node, written)
         elif written["kind"] == "testwarning":
@@ -92,20 +93,9 @@ class Collector:
         else:
             self.add_block(node, written)
 
-    def check_options(self, node: nodes.Element, written: dict[str, Any]) -> None:
-        """Refuse options that stand on the page but did not arrive: a parser drops all that it cannot read."""
-        path, line = self.place(node)
-        for row in self.locators[path].options_above(line, written["kind"]):
-            match = re.fullmatch(r":([\w-]+):(?:\s+(.*))?", row)
-            arrived = str(written["options"].get(match[1]) or "").strip() if match else ""
-            if not match or (
-                match[1] not in FLAG_OPTIONS and (match[2] or "").strip().strip("'\"") != arrived.strip("'\"")
-            ):
-                raise BadBlockError(
-                    "UNKNOWN_OPTION", f"The option {row!r} cannot be read as it stands: quote its value."
-                )
-            if match[1] not in FLAG_OPTIONS and not arrived:
-                raise BadBlockError("UNKNOWN_OPTION", f"The option {match[1]!r} needs a value.")
+    def flags(self, options: dict[str, str]) -> frozenset[str]:
+        """The flags of a block: those of the project, and its own."""
+        return prompts.with_flags(self.default_flags, prompts.flags_of(options.get("options") or ""))
 
     def add_block(self, node: nodes.Element, written: dict[str, Any]) -> None:
         """A block that runs."""
@@ -126,7 +116,7 @@ class Collector:
             timeout=seconds(options.get("timeout")),
             moves=moves_of(options.get("moves")),
         )
-        block.units = units_of(block, written)
+        block.units = units_of(block, written, self.flags(options))
         node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "program"
         self.page.blocks.append(block)
 
@@ -156,7 +146,7 @@ class Collector:
         return Output(
             text=written["text"] + "\n",
             line=self.place(node)[1],
-            flags=prompts.with_flags(prompts.DEFAULT_FLAGS, prompts.flags_of(options.get("options") or "")),
+            flags=self.flags(options),
             requires=requirements(options),
             skipif=skip_expression(options.get("skipif", "")),
         )
@@ -200,9 +190,8 @@ def groups_of(written: dict[str, Any]) -> tuple[str, ...]:
     return tuple(name.strip() for name in written["argument"].split(",") if name.strip()) or ("default",)
 
 
-def units_of(block: Block, written: dict[str, Any]) -> list[Unit]:
+def units_of(block: Block, written: dict[str, Any], flags: frozenset[str]) -> list[Unit]:
     """The units of a block, by its kind."""
-    flags = prompts.with_flags(prompts.DEFAULT_FLAGS, prompts.flags_of(written["options"].get("options") or ""))
     if block.kind == "doctest":
         return prompts.examples(block.code, block.line, flags)
     if block.kind == "testconsole":
@@ -239,8 +228,16 @@ def merge(app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEn
     pages_of(env).update({name: page for name, page in pages_of(other).items() if name in docnames})
 
 
+def outdated(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """The pages whose blocks were read with other default flags."""
+    before = getattr(env, "livedoctest_flags", None)
+    env.livedoctest_flags = Stock.of(app.config).flags  # type: ignore[attr-defined]
+    return [] if before == env.livedoctest_flags else [name for name, page in pages_of(env).items() if page.blocks]  # type: ignore[attr-defined]
+
+
 def setup_collection(app: Sphinx) -> None:
     """Collect while reading."""
+    app.connect("env-get-outdated", outdated)
     app.connect("doctree-read", read)
     app.connect("env-purge-doc", purge)
     app.connect("env-merge-info", merge)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from livedoctest import conditions
+
+FLAG_OPTIONS = ("hide", "trim-doctest-flags", "no-trim-doctest-flags")  # without a value
 
 
 class BadBlockError(ValueError):
@@ -13,6 +16,18 @@ class BadBlockError(ValueError):
     def __init__(self, problem: str, text: str, line: int = 0):
         super().__init__(text)
         self.problem, self.line = problem, line
+
+
+def check_arrived(rows: Iterable[str], options: dict[str, str]) -> None:
+    """Refuse options that stand on the page, in `rows`, but did not arrive: a parser drops all that it cannot read."""
+    for row in rows:
+        match = re.fullmatch(r":([\w-]+):(?:\s+(.*))?", row)
+        name, value = (match[1], (match[2] or "").strip().strip("'\"")) if match else ("", "")
+        arrived = str(options.get(name) or "").strip()
+        if not match or (name not in FLAG_OPTIONS and value != arrived.strip("'\"")):
+            raise BadBlockError("UNKNOWN_OPTION", f"The option {row!r} cannot be read as it stands: quote its value.")
+        if name not in FLAG_OPTIONS and not arrived:
+            raise BadBlockError("UNKNOWN_OPTION", f"The option {name!r} needs a value.")
 
 
 def requirements(options: dict[str, str]) -> str:

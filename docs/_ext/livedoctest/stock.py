@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 from dataclasses import dataclass
 
 from sphinx.config import Config
+from sphinx.errors import ConfigError
 
 from livedoctest.block import Block, Unit
+from livedoctest.prompts import DEFAULT_FLAGS, FLAGS, REPORTING_FLAGS
 
 GLOBAL = -1  # the ordinal of a block that stands on no page
+# What it sets without a word of the author. The last would let every message of an exception pass.
+UNSET = doctest.ELLIPSIS | doctest.DONT_ACCEPT_TRUE_FOR_1 | doctest.IGNORE_EXCEPTION_DETAIL
 
 
 @dataclass(frozen=True)
 class Stock:
-    """Its options: code that runs before and after the blocks of each group, and folders to import from."""
+    """Its options: code that runs before and after the blocks of each group, folders to import from, default flags."""
 
     setup: str = ""
     cleanup: str = ""
     path: tuple[str, ...] = ()
+    flags: tuple[str, ...] = tuple(DEFAULT_FLAGS)
 
     @classmethod
     def of(cls, config: Config) -> Stock:
-        """The options that a Sphinx configuration holds."""
-        return cls(config.doctest_global_setup, config.doctest_global_cleanup, tuple(map(str, config.doctest_path)))
+        """The options that a Sphinx configuration holds. Raises ConfigError for flags that mean nothing here."""
+        return cls(
+            config.doctest_global_setup,
+            config.doctest_global_cleanup,
+            tuple(map(str, config.doctest_path)),
+            flags_in(config.doctest_default_flags),
+        )
 
     @property
     def environment(self) -> dict[str, str]:
@@ -39,6 +50,21 @@ class Stock:
         before = global_block("doctest_global_setup", self.setup)
         after = global_block("doctest_global_cleanup", self.cleanup)
         return [*before, *blocks, *after]
+
+
+def flags_in(value: int) -> tuple[str, ...]:
+    """The names of the flags in a value of `doctest_default_flags`. Raises ConfigError."""
+    if value == UNSET:
+        return tuple(DEFAULT_FLAGS)
+    numbers = doctest.OPTIONFLAGS_BY_NAME
+    names = sorted(name for name, number in numbers.items() if isinstance(value, int) and value & number)
+    if "SKIP" in names:
+        raise ConfigError("doctest_default_flags: SKIP would leave code unchecked")
+    unknown = [name for name in names if name not in FLAGS + REPORTING_FLAGS]
+    if unknown or not isinstance(value, int) or value != sum(numbers[name] for name in names):
+        said = ", ".join(unknown) or repr(value)
+        raise ConfigError(f"doctest_default_flags: {said} is none of the flags {', '.join(FLAGS)} of doctest, or-ed")
+    return tuple(names)
 
 
 def global_block(name: str, code: str) -> list[Block]:
