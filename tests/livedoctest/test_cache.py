@@ -73,6 +73,18 @@ def test_a_new_version_or_device_executes_all_pages(counted, monkeypatch, other)
     assert executions() == 2
 
 
+@pytest.mark.parametrize("form", ["fake_library-{}.dist-info", "fake_library-{}-py3.11.egg-info"])
+def test_another_version_of_any_library_executes_all_pages(counted, monkeypatch, tmp_path, form):
+    made, executions = counted
+    monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
+    one, other = (tmp_path / "site-packages" / form.format(version) for version in ("1.0", "1.1"))
+    for number, change in enumerate((lambda: one.mkdir(parents=True), lambda: one.rename(other), other.rmdir), 1):
+        change()
+        assert made.build().status == 0, made.log
+        assert made.build().status == 0, made.log
+        assert executions() == number
+
+
 def test_new_sources_of_the_simulator_execute_all_pages(monkeypatch):
     one = Device("simulated").identity
     monkeypatch.setattr(device, "npusim_sources", lambda: "other")

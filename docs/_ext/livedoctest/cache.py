@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -22,6 +23,8 @@ from livedoctest.outcome import skip_reason
 from livedoctest.problems import Problem, warn
 from livedoctest.settings import Settings
 from livedoctest.stock import Stock
+
+DISTRIBUTIONS = (".dist-info", ".egg-info")  # how the folders of installed ones end
 
 
 @dataclass
@@ -48,7 +51,30 @@ def engine_sources() -> str:
     return digest(Path(__file__).parent)
 
 
-def page_key(page: Page, device: Device, settings: Settings, stock: Stock, confdir: Path) -> str:
+def common_key(device: Device, settings: Settings, stock: Stock, confdir: Path) -> str:
+    """What the results of all pages depend on, as one digest."""
+    parts = {
+        "device": device.identity,
+        "distributions": distributions(),
+        "engine": engine_sources(),
+        "files": {name: hashlib.sha256(Path(confdir, name).read_bytes()).hexdigest() for name in settings.files},
+        "settings": [settings.timeout, list(settings.normalizers)],
+        "stock": asdict(stock),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def distributions() -> list[str]:
+    """The installed distributions with their versions, as the names of their folders tell.
+
+    Which of them a page imports is not known before it runs. importlib.metadata would read each one's file for the same
+    answer, at a hundred times the cost.
+    """
+    folders = (Path(name) for name in sys.path if Path(name).is_dir())
+    return sorted({path.name for folder in folders for path in folder.iterdir() if path.suffix in DISTRIBUTIONS})
+
+
+def page_key(page: Page, device: Device, common: str) -> str:
     """What the results of a page depend on, as one digest. Prose and line numbers are not in it; see `places_in`."""
     blocks = [asdict(block) for block in page.blocks]
     for block in blocks:
@@ -59,15 +85,7 @@ def page_key(page: Page, device: Device, settings: Settings, stock: Stock, confd
         for unit in block["units"]:
             del unit["line"], unit["expected_line"]
             unit["flags"] = sorted(unit["flags"])
-    parts = {
-        "blocks": blocks,
-        "device": device.identity,
-        "engine": engine_sources(),
-        "files": {name: hashlib.sha256(Path(confdir, name).read_bytes()).hexdigest() for name in settings.files},
-        "skipped": [skip_reason(block, device) for block in page.blocks],
-        "settings": [settings.timeout, list(settings.normalizers)],
-        "stock": asdict(stock),
-    }
+    parts = {"blocks": blocks, "common": common, "skipped": [skip_reason(block, device) for block in page.blocks]}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

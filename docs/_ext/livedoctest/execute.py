@@ -11,7 +11,7 @@ from sphinx.environment import BuildEnvironment
 from livedoctest import report
 from livedoctest.block import Block, Finding, Page
 from livedoctest.builder import PASSIVE_BUILDERS, VerifyBuilder
-from livedoctest.cache import Run, page_key
+from livedoctest.cache import Run, common_key, page_key
 from livedoctest.client import RunnerError
 from livedoctest.collect import pages_of
 from livedoctest.conditions import Skips, settle
@@ -108,7 +108,8 @@ def refuse_faulty(app: Sphinx, findings: list[Finding]) -> None:
 def executed(workshop: Workshop, pages: dict[str, Page], confdir: Path) -> dict[str, Run]:
     """A run for each page: the stored one where nothing that it depends on has changed, else a new one."""
     device, settings, stock = workshop.device, workshop.settings, workshop.stock
-    keys = {name: page_key(page, device, settings, stock, confdir) for name, page in pages.items()}
+    common = common_key(device, settings, stock, confdir)
+    keys = {name: page_key(page, device, common) for name, page in pages.items()}
     with workshop.cache.lock:
         runs = {name: workshop.cache.load(page, keys[name]) for name, page in pages.items()}
         jobs = Jobs([pages[name] for name in sorted(pages) if runs[name] is None], device, settings, stock)
