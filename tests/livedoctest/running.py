@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +68,14 @@ def gone(pids: list[int], seconds: float = 20.0) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def patience() -> float:
+    """Two seconds; on a busy machine the time that as many starts of Python take as fit into those on a quiet one."""
+    started = time.monotonic()
+    for _ in range(3):
+        subprocess.run([sys.executable, "-I", "-S", "-c", ""], check=True)
+    return max(2.0, 50 * (time.monotonic() - started))  # a start takes some 12 ms
 
 
 # starts processes in every way that loses their parent, and prints all their numbers

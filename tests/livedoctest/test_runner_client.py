@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import LEAVE, block, events, gone, output, page
+from running import LEAVE, alive, block, events, gone, output, page, patience
 
-from livedoctest.client import Order, RunnerError, run
+from livedoctest.client import Order, Runner, RunnerError, run
 
 CLIENT = """
 import sys
@@ -63,6 +63,20 @@ def test_when_the_client_ends_everything_ends(
         assert not list(tmp_path.iterdir())
 
 
+def test_a_server_that_was_stopped_is_ended_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot end anything then; and nobody but the client is there to make it go on."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with client() as (process, pids):
+        before, sent = patience(), time.monotonic()
+        os.kill(pids[0], signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        took = time.monotonic() - sent
+        assert not any(map(alive, pids))
+        assert not list(tmp_path.iterdir())
+        assert took < max(before, patience())
+
+
 def test_when_the_client_ends_while_modules_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # a call into C that neither returns nor lets another Python thread run
     (tmp_path / "slow.py").write_text(
@@ -86,6 +100,14 @@ def test_closing_the_iterator_ends_everything() -> None:
     iterator.close()  # type: ignore[attr-defined]
     assert gone(pids)
     assert not Path(first["folder"]).parent.exists()
+
+
+def test_closing_ends_a_probe_of_the_device() -> None:
+    order = Order(env={}, preload=[], parallel=1, cards=["0"], probe="import time; time.sleep(60)")
+    with contextlib.closing(Runner(order)):
+        while len(pids := descendants(os.getpid())) < 2:
+            time.sleep(0.02)
+    assert gone(pids)
 
 
 def test_no_pages_need_no_server() -> None:

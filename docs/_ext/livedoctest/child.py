@@ -93,8 +93,8 @@ class Child:
 
     def _isolate(self) -> None:
         os.setsid()
-        prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
-        prctl(_SET_SUBREAPER, 1)  # daemons of the page stay its descendants
+        die_with_parent()
+        become_subreaper()  # daemons of the page stay its descendants
         signal.signal(signal.SIGINT, signal.default_int_handler)
         # What imported modules registered is the server's, and would cost as much as the fork. As multiprocessing does
         # in its forked children, with the same private functions: there are no public ones.
@@ -121,6 +121,11 @@ def prctl(option: int, value: int) -> None:
     """Set an attribute of this process; does nothing on systems other than Linux, which have no such call."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Let this process be killed when the one that forked it ends."""
+    prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def become_subreaper() -> None:

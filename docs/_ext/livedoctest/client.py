@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import selectors
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-_END_SECONDS = 2.0  # within which the server ends everything once its input has ended
+_END_SECONDS = 1.0  # within which the server ends everything once its input has ended; usually it takes some 0.05
+_WAKE_SECONDS = 1.0  # of silence after which the server is told to go on: page code may have stopped it
 
 _SAME_EVERYWHERE = {
     "COLUMNS": "80",  # width of what programs format for a terminal
@@ -121,7 +123,9 @@ class Runner:
         assert self._server.stdout is not None
         with contextlib.suppress(BrokenPipeError):
             self._server.stdin.close()
+        self._events.close()
         self._server.stdout.close()
+        self._server.send_signal(signal.SIGCONT)
         try:
             self._server.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -148,6 +152,9 @@ class Runner:
             env={name: value for name, value in variables.items() if name not in _OF_THE_USER},
             start_new_session=True,  # Ctrl-C in the terminal is for this process, which then ends the server in order
         )
+        self._events = selectors.DefaultSelector()
+        self._events.register(self._server.stdout, selectors.EVENT_READ)  # type: ignore[arg-type]
+        self._received = b""
         words = {"preload": order.preload, "parallel": order.parallel, "cards": order.cards, "probe": order.probe}
         with contextlib.suppress(ServerDeathError):  # `_begin` will find out
             self._send(words)
@@ -175,9 +182,15 @@ class Runner:
 
     def _receive(self) -> dict[str, Any]:
         assert self._server.stdout is not None
-        line = self._server.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise self._death()
+        while b"\n" not in self._received:
+            if not self._events.select(_WAKE_SECONDS):
+                self._server.send_signal(signal.SIGCONT)
+                continue
+            data = os.read(self._server.stdout.fileno(), 1 << 20)
+            if not data:
+                raise self._death()
+            self._received += data
+        line, _, self._received = self._received.partition(b"\n")
         event: dict[str, Any] = json.loads(line)
         return event
 

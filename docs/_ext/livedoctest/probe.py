@@ -7,6 +7,8 @@ import signal
 import time
 import traceback
 
+from livedoctest.child import die_with_parent
+
 _TICK = 0.05
 
 
@@ -19,6 +21,7 @@ def survives_fork(code: str, card: str, seconds: float) -> bool:
     if pid == 0:
         status = 1
         try:
+            die_with_parent()
             if card:
                 os.environ["ASCEND_RT_VISIBLE_DEVICES"] = card
             exec(code, {})  # noqa: S102  this package's own, or a test's
