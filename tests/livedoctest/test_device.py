@@ -137,3 +137,13 @@ def test_without_cann_nothing_is_asked(monkeypatch, tmp_path):
 def test_cards_that_a_block_needs(needs, count):
     live = device.Device("hardware", "a fake for tests", 3, {"python": "3.11.0"})
     assert conditions.devices_needed(needs, live) == count
+
+
+@pytest.mark.parametrize("line", ["import os, torch", "    from torch.utils import data", "x = 1"])
+def test_without_a_device_torch_is_imported_once_for_the_pages_that_use_it(site, line):
+    """It takes seconds, for each page anew otherwise."""
+    imported = str("torch" in line)
+    page = f"# T\n\n```{{testcode}}\nimport sys\nprint('torch' in sys.modules)\nif True:\n    pass\n{line}\n```\n"
+    page = page.replace("    pass\n    from", "    from") + f"\n```{{testoutput}}\n{imported}\n```\n"
+    built = site(index=page).build()
+    assert built.status == 0, built.log

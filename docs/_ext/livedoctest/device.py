@@ -7,8 +7,10 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import metadata
 from importlib.util import find_spec
@@ -102,6 +104,13 @@ def installed() -> dict[str, str | None]:
         except metadata.PackageNotFoundError:
             versions[name] = None
     return versions
+
+
+def imported(codes: Iterable[str]) -> tuple[str, ...]:
+    """The modules that take seconds to import, are of use without a device, and are imported by some of the codes."""
+    names = [name for name in ("torch", "tensordict") if find_spec(name)]
+    texts = list(codes)
+    return tuple(name for name in names if any(re.search(rf"\b(import|from)\b.*\b{name}\b", each) for each in texts))
 
 
 def hardware_count() -> int:

@@ -114,7 +114,7 @@ def executed(workshop: Workshop, pages: dict[str, Page], confdir: Path) -> dict[
         runs = {name: workshop.cache.load(page, keys[name]) for name, page in pages.items()}
         jobs = Jobs([pages[name] for name in sorted(pages) if runs[name] is None], device, settings, stock)
         if orders := jobs.orders():
-            for event in workshop.runner().run(orders):
+            for event in workshop.runner(jobs.codes()).run(orders):
                 jobs.take(event)
         for name, fresh in jobs.runs.items():
             outcomes = judged(pages[name], fresh, device, Normalizer(settings.normalizers))

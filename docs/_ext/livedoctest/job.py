@@ -55,6 +55,11 @@ class Jobs:
             for number, (docname, blocks) in enumerate(self._places)
         ]
 
+    def codes(self) -> Iterator[str]:
+        """The Python code that runs."""
+        for _, blocks in self._places:
+            yield from (unit.code for block in blocks for unit in block.units if unit.mode in ("exec", "single"))
+
     def _order(self, block: Block) -> dict[str, Any]:
         return {
             "kind": block.kind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from filelock import Timeout
@@ -14,7 +15,7 @@ from sphinx.environment import BuildEnvironment
 from livedoctest.builder import PASSIVE_BUILDERS
 from livedoctest.cache import cache_of
 from livedoctest.client import Order, Runner
-from livedoctest.device import Device, DeviceError, detect
+from livedoctest.device import Device, DeviceError, detect, imported
 from livedoctest.problems import logger
 from livedoctest.settings import Settings
 from livedoctest.stock import Stock
@@ -51,18 +52,18 @@ class Workshop:
         except (Timeout, DeviceError):
             pass  # another build runs the pages; or verifying will say what is wrong
 
-    def runner(self) -> Runner:
-        """The server. Raises RunnerError."""
+    def runner(self, codes: Iterable[str] = ()) -> Runner:
+        """The server, for pages with these codes, if they are known yet. Raises RunnerError."""
         if self._runner is None:
-            self._runner = Runner(self._order(), logger.info)
+            self._runner = Runner(self._order(self.device.preload or imported(codes)), logger.info)
         return self._runner
 
-    def _order(self) -> Order:
+    def _order(self, preload: Iterable[str]) -> Order:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         return Order(
             # console blocks find the same Python
             env={**self.device.environment, **self.stock.environment, "PATH": path},
-            preload=list(self.device.preload),
+            preload=list(preload),
             parallel=os.cpu_count() or 1,
             cards=list(self.device.cards),
             probe=self.device.probe,
