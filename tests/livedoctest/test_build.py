@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
+from filelock import FileLock
 
 PASS = "# Title\n\n```{doctest}\n>>> 1\n1\n```\n"
 FAIL = PASS.replace(">>> 1\n1", ">>> 1\n2")
@@ -165,6 +168,18 @@ def test_second_language_executes_nothing_and_shows_the_same(site, tmp_path):
     assert executions(tmp_path) == 1
     assert "2 of 2 code blocks" in english
     assert "本页 2 个代码块中有 2 个已验证" in made.html()
+
+
+@pytest.mark.parametrize("command", [["livedoctest", "verify"], ["sphinx", "-q"]])
+def test_a_build_that_waits_for_another_says_so(site, tmp_path, command):
+    made = site(index=PASS, conf="livedoctest_cache = '../cache'\n")
+    (tmp_path / "cache").mkdir()
+    out = [str(made.out)] if "sphinx" in command else []
+    command = [sys.executable, "-m", *command, str(made.source), *out]
+    with FileLock(tmp_path / "cache" / "lock") as lock, subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        assert b"waiting for another build" in process.stderr.readline()
+        lock.release()
+        assert process.wait() == 0
 
 
 # ---- other builders

@@ -10,11 +10,12 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from sphinx.application import Sphinx
 
 from livedoctest.block import Page
@@ -24,6 +25,7 @@ from livedoctest.problems import Problem, warn
 from livedoctest.settings import Settings
 from livedoctest.stock import Stock
 
+SILENT_SECONDS = 2.0
 DISTRIBUTIONS = (".dist-info", ".egg-info")  # how the folders of installed ones end
 
 
@@ -108,12 +110,21 @@ def places_in(page: Page, run: Run) -> list[list[str | int]] | None:
 
 
 class Cache:
-    """A folder with one file a page. Use it inside `with cache.lock:`, so that only one build executes."""
+    """A folder with one file a page. Use it inside `with cache.alone():`, so that only one build executes."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.lock = FileLock(folder / "lock")
+
+    def alone(self) -> AbstractContextManager[object]:
+        """Wait for the lock, and say so where that takes long: a build may look as if it hung, then."""
+        try:
+            return self.lock.acquire(SILENT_SECONDS)
+        except Timeout:
+            words = f"livedoctest: waiting for another build, which runs pages and holds {self.lock.lock_file}"
+            print(words, file=sys.stderr, flush=True)  # whatever Sphinx was told to show
+            return self.lock.acquire()
 
     def path(self, docname: str) -> Path:
         """The file of a page."""

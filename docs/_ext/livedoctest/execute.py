@@ -110,7 +110,7 @@ def executed(workshop: Workshop, pages: dict[str, Page], confdir: Path) -> dict[
     device, settings, stock = workshop.device, workshop.settings, workshop.stock
     common = common_key(device, settings, stock, confdir)
     keys = {name: page_key(page, device, common) for name, page in pages.items()}
-    with workshop.cache.lock:
+    with workshop.cache.alone():
         runs = {name: workshop.cache.load(page, keys[name]) for name, page in pages.items()}
         jobs = Jobs([pages[name] for name in sorted(pages) if runs[name] is None], device, settings, stock)
         if orders := jobs.orders():
