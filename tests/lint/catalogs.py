@@ -1,8 +1,8 @@
 """Check the translations: `python tests/lint/catalogs.py TEMPLATES CATALOGS`.
 
 TEMPLATES holds the freshly extracted `.pot` files, CATALOGS the `.po` files of one language. Every text of each
-page must have a translation with the same markup, and nothing else may be left. Prints one line a problem, and
-exits with status 1 if there is any.
+page must have a translation with the same markup and the terms of the glossary, and nothing else may be left.
+Prints one line a problem, and exits with status 1 if there is any.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.mdit_to_docutils.base import DocutilsRenderer
 from myst_parser.parsers.mdit import create_md_parser
+from terms import Term, check_terms, read_terms
 
+GLOSSARY = Path(__file__).parents[2] / "docs" / "reference" / "glossary.md"
 PARSER = create_md_parser(MdParserConfig(enable_extensions={"attrs_inline", "substitution"}), DocutilsRenderer)
 SPOKEN = {"text", "softbreak", "code_inline", "myst_role"}
 SCRIPT_ROLE = re.compile(r":[\w-]+:$")  # of reStructuredText, which Markdown takes for text before code
@@ -45,6 +47,8 @@ def check(templates: Path, catalogs: Path) -> Iterator[str]:
     }
     if not texts:
         yield f"{templates}: there are no extracted texts"
+    words = catalogs / "reference" / "glossary.po"
+    terms = read_terms(GLOSSARY, words) if words.is_file() else []  # a missing catalog is a problem below
     present = {path.relative_to(catalogs) for path in catalogs.rglob("*.po")}
     for name in sorted(texts.keys() - present):
         yield f"{catalogs / name}: this catalog is missing"
@@ -53,11 +57,11 @@ def check(templates: Path, catalogs: Path) -> Iterator[str]:
     for name in sorted(present & texts.keys()):
         path = catalogs / name
         catalog = polib.pofile(str(path))
-        yield from (f"{path}:{entry.linenum}: {problem}" for entry in catalog for problem in check_entry(entry))
+        yield from (f"{path}:{entry.linenum}: {problem}" for entry in catalog for problem in check_entry(entry, terms))
         yield from (f"{path}: {problem}" for problem in compare_texts(texts[name], catalog))
 
 
-def check_entry(entry: polib.POEntry) -> Iterator[str]:
+def check_entry(entry: polib.POEntry, terms: list[Term]) -> Iterator[str]:
     """What is wrong with one entry."""
     if entry.obsolete:
         yield f"obsolete entry {entry.msgid!r}"
@@ -69,6 +73,7 @@ def check_entry(entry: polib.POEntry) -> Iterator[str]:
         source, translation = Counter(markup(entry.msgid)), Counter(markup(entry.msgstr))
         yield from (f"markup is only in the source: {each}" for each in source - translation)
         yield from (f"markup is only in the translation: {each}" for each in translation - source)
+        yield from check_terms(entry.msgid, entry.msgstr, terms)
         yield from (f"{fault} in {match[0]!r}" for fault, match in typography(entry.msgstr))
         advice = autocorrect_py.lint_for(entry.msgstr, "page.md").lines
         yield from (f"autocorrect would write {line.new!r} for {line.old!r}" for line in advice)

@@ -13,7 +13,7 @@ HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
 def problems(tmp_path: Path, template: str, catalog: str | None) -> list[str]:
     """What the checker says of one page; paths are left out."""
     for folder, suffix, text in (("pot", ".pot", template), ("po", ".po", catalog)):
-        (tmp_path / folder).mkdir()
+        (tmp_path / folder).mkdir(exist_ok=True)
         if text is not None:
             (tmp_path / folder / "page").with_suffix(suffix).write_text(HEADER + text, encoding="utf-8")
     return [problem.removeprefix(f"{tmp_path}/po/") for problem in catalogs.check(tmp_path / "pot", tmp_path / "po")]
@@ -77,6 +77,14 @@ def test_page_and_catalog_must_have_the_same_texts(tmp_path: Path) -> None:
         "page.po: a text of the page is missing: 'New'",
         "page.po: the page has no such text: 'Old'",
     ]
+
+
+def test_a_translation_without_the_word_of_the_glossary_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "po" / "reference").mkdir(parents=True)
+    glossary = HEADER + entry("tensor", "张量（tensor）")
+    (tmp_path / "po" / "reference" / "glossary.po").write_text(glossary, encoding="utf-8")
+    found = problems(tmp_path, entry("Move a tensor.", ""), entry("Move a tensor.", "移动数组。"))
+    assert "page.po:4: the glossary has '张量' for 'tensor'" in found
 
 
 def test_a_page_without_catalog_is_a_problem(tmp_path: Path) -> None:
