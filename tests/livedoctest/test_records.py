@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
 from livedoctest import workshop
 from livedoctest.__main__ import main
@@ -113,6 +114,18 @@ def test_the_overview_follows_the_outcomes(project):
     project.write("a/page.md", PAGE.replace("1 + 1", "3"))
     project.build()
     assert "1 failed, 1 not run here" in project.html()
+
+
+def test_a_landing_page_has_the_facts_without_the_matrix(project):
+    project.write("index.md", OVERVIEW.replace("overview}\n", "overview}\n:facts:\n"))
+    assert project.build("-W").status == 0, project.log
+    facts = [row.get_text(" ", strip=True) for row in BeautifulSoup(project.html(), "html.parser").select("table tr")]
+    assert {"Code blocks 1 verified, 1 not run here", "Pages with code 1"} <= set(facts)
+    assert "Pages recorded on live hardware none yet" in facts
+    main(["record", str(project.source)])
+    assert project.build("-W").status == 0, project.log
+    assert f"{NAME}: 1" in project.html()
+    assert "This build" not in project.html()
 
 
 @pytest.mark.parametrize("builder", ["latex", "text", "dirhtml", "singlehtml"])

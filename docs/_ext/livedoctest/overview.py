@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
@@ -23,12 +24,14 @@ class verification_overview(nodes.General, nodes.Element):  # noqa: N801  docuti
 
 
 class OverviewDirective(SphinxDirective):
-    """`{livedoctest-overview}`: the facts of the run, and the matrix of pages and devices."""
+    """`{livedoctest-overview}`: the facts of the run, and without `:facts:` the matrix of pages and devices."""
+
+    option_spec = {"facts": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         """Only a place: what stands there is known when all blocks have run."""
         overviews(self.env).add(self.env.docname)
-        return [verification_overview()]
+        return [verification_overview(matrix="facts" not in self.options)]
 
 
 def overviews(env: BuildEnvironment) -> set[str]:
@@ -56,9 +59,9 @@ def changed(app: Sphinx, env: BuildEnvironment) -> list[str]:
         return []
     kept = records.load_all(app, verification.pages)
     found = {name: repr(kept[name]) for name in verification.pages}
-    facts = repr([list(rows(app, verification, kept)), verification.device.identity])
+    said = repr([list(rows(app, verification, kept)), verification.device.identity])
     now = {(str(app.outdir), name): text for name, text in found.items()}
-    now.update({(str(app.outdir), name): facts for name in overviews(env) & env.found_docs})
+    now.update({(str(app.outdir), name): said for name in overviews(env) & env.found_docs})
     shown = getattr(env, "livedoctest_records", {})
     env.livedoctest_records = {**shown, **now}  # type: ignore[attr-defined]
     return [name for (_, name), text in now.items() if shown.get((str(app.outdir), name)) != text]
@@ -83,30 +86,37 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the overview into its place."""
     verification: Verification | None = getattr(app, "livedoctest", None)
     for place in list(doctree.findall(verification_overview)):
-        place.replace_self(overview(app, verification, docname) if verification else [])
+        parts = [facts, matrix] if place["matrix"] else [facts]
+        place.replace_self([part(app, verification, docname) for part in parts] if verification else [])
 
 
-def overview(app: Sphinx, verification: Verification, docname: str) -> list[nodes.Node]:
-    """Facts, and the matrix."""
+def facts(app: Sphinx, verification: Verification, docname: str) -> nodes.table:
+    """What ran in this build, where and when; and for how many pages there is a record of live hardware."""
     language = app.config.language
     _ = translate(language)
-    kept = records.load_all(app, verification.pages)
-    matrix = list(rows(app, verification, kept))
-    outcomes = [each for page in verification.outcomes.values() for each in page]
-    started = min((verification.runs[name].started for name, _cells in matrix), default="")
-    facts = [
+    outcomes = {name: found for name, found in verification.outcomes.items() if found}
+    started = min((verification.runs[name].started for name in outcomes), default="")
+    recorded = [each.device for found in records.load_all(app, outcomes).values() for each in found]
+    counts = [_("{device}: {count}").format(device=name, count=recorded.count(name)) for name in sorted(set(recorded))]
+    lines = [
+        (_("Code blocks"), counts_words([each for found in outcomes.values() for each in found], language)),
+        (_("Pages with code"), str(len(outcomes))),
         (_("Device"), device_label(verification.device, language)),
         *shown_versions(verification.device, language),
         (_("Date"), started[:10]),
-        (_("Code blocks"), counts_words(outcomes, language)),
+        (_("Pages recorded on live hardware"), _(", ").join(counts) or _("none yet")),
     ]
+    return table([], [[nodes.Text(name), nodes.Text(value)] for name, value in lines])
+
+
+def matrix(app: Sphinx, verification: Verification, docname: str) -> nodes.table:
+    """Which page was verified in this build, and on which device of the records."""
+    _ = translate(app.config.language)
+    kept = records.load_all(app, verification.pages)
     recorded = [_("{device}, live hardware").format(device=name) for name in devices(kept)]
-    pages = [[page_link(app, docname, name), *map(nodes.Text, cells)] for name, cells in matrix]
     head: list[nodes.Node] = [nodes.Text(text) for text in (_("Page"), _("This build"), *recorded)]
-    return [
-        table([], [[nodes.Text(name), nodes.Text(value)] for name, value in facts]),
-        table([head], pages),
-    ]
+    pages = rows(app, verification, kept)
+    return table([head], [[page_link(app, docname, name), *map(nodes.Text, cells)] for name, cells in pages])
 
 
 def page_link(app: Sphinx, docname: str, name: str) -> nodes.Node:
