@@ -17,7 +17,7 @@ import pytest
 from running import LEAVE, alive, gone, patience
 
 TABLE = Path(__file__).parents[2] / "docs" / "contributing" / "faults.csv"
-MODULES = "atexit, ctypes, io, os, signal, subprocess, sys, threading, time, warnings"
+MODULES = "atexit, builtins, ctypes, io, json, os, signal, subprocess, sys, threading, time, warnings"
 PAGE = """# Fault
 
 ```{{testcode}}

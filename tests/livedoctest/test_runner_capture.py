@@ -97,6 +97,11 @@ def test_warnings_are_recorded_and_each_block_gives_its_own() -> None:
     assert [each["line"] for each in result["warnings"]] == [22, 23]
 
 
+def test_warnings_that_are_no_text_are_shown_escaped() -> None:
+    code = "import warnings\nwarnings.warn('\\ud800é')"
+    assert [each["text"] for each in results(code)[0]["warnings"]] == ["\\ud800é"]
+
+
 def test_filters_are_those_of_a_script_and_stay_as_the_page_sets_them() -> None:
     old = "import warnings\nwarnings.warn('old', DeprecationWarning)"
     hidden = "import asyncio\nwarnings.warn_explicit('old', DeprecationWarning, 'x.py', 1, 'some.module')"

@@ -15,6 +15,7 @@ import os
 import sys
 import tempfile
 from dataclasses import dataclass
+from os import dup2, fstat, ftruncate, pread  # by name: page code may replace what is in the module
 from pathlib import Path
 
 LIMIT = 1 << 20
@@ -60,11 +61,11 @@ class Capture:
 
     def size(self) -> int:
         """Bytes written to descriptor 1 since the block began."""
-        return os.fstat(self.out).st_size
+        return fstat(self.out).st_size
 
     def too_much(self) -> bool:
         """Whether the block has written more than `LIMIT` bytes to one of the descriptors."""
-        return max(self.size(), os.fstat(self.log).st_size) > LIMIT
+        return max(self.size(), fstat(self.log).st_size) > LIMIT
 
     def output(self, start: int = 0) -> str:
         """Text written to descriptor 1 since the block began, from byte `start` on, at most `LIMIT` bytes."""
@@ -77,7 +78,7 @@ class Capture:
     def install(self) -> None:
         """In the page's process: standard input is empty, C code flushes what it prints line by line."""
         empty = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(empty, 0)
+        dup2(empty, 0)
         os.close(empty)
         _set_stream("stdin", io.TextIOWrapper(io.FileIO(0, closefd=False), encoding="utf-8"))
         c_library = ctypes.CDLL(None)
@@ -89,10 +90,10 @@ class Capture:
 
         Earlier blocks may have closed or replaced any of them.
         """
-        os.ftruncate(self.out, 0)
-        os.ftruncate(self.log, 0)
-        os.dup2(self.out, 1)
-        os.dup2(self.log, 2)
+        ftruncate(self.out, 0)
+        ftruncate(self.log, 0)
+        dup2(self.out, 1)
+        dup2(self.log, 2)
         _set_stream("stdout", _stream(1))
         _set_stream("stderr", _stream(2))
 
@@ -118,4 +119,4 @@ def _stream(descriptor: int) -> io.TextIOWrapper:
 
 
 def _text(descriptor: int, start: int) -> str:
-    return os.pread(descriptor, LIMIT, start).decode("utf-8", errors="backslashreplace")
+    return pread(descriptor, LIMIT, start).decode("utf-8", errors="backslashreplace")

@@ -17,6 +17,8 @@ import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
+from json import JSONEncoder
+from os import _exit, write  # by name: page code may replace what is in the module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -30,6 +32,8 @@ STACK_SIGNAL = getattr(signal, "SIGRTMAX", signal.SIGUSR2)  # page code hardly e
 PROGRESS = struct.Struct("ii")
 """The block and the line that run now, in memory shared with the server, which outlives the process."""
 
+FAILED = 70  # EX_SOFTWARE
+_encode = JSONEncoder().encode
 _SET_DEATH_SIGNAL, _SET_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
 
 
@@ -61,7 +65,7 @@ class Child:
 
     def run(self, release: Callable[[], None] = lambda: None) -> NoReturn:
         """Become the page's process, and run the page; `release` closes what belongs to the server."""
-        status = 70  # EX_SOFTWARE, should the runner itself fail; the traceback goes to the page's log
+        status = FAILED  # should the runner itself fail; the traceback goes to the page's log
         try:
             release()
             self._isolate()
@@ -78,18 +82,21 @@ class Child:
         except BaseException:
             traceback.print_exc()
         finally:
-            os._exit(status)
+            _exit(status)
 
     def replace_program(self, release: Callable[[], None]) -> NoReturn:
         """In a fork of the server: run the page in a new interpreter, for a device that does not survive a fork."""
-        release()
-        order = Path(self.folder, "order.json")
-        order.write_text(json.dumps(asdict(self)), encoding="utf-8")
-        for descriptor in (self.out, self.log, self.stack, self.progress, self.control):
-            os.set_inheritable(descriptor, True)
-        os.dup2(self.log, 1)  # what the imports print
-        os.dup2(self.log, 2)
-        os.execv(sys.executable, [sys.executable, "-P", "-m", "livedoctest.child", str(order)])
+        try:
+            release()
+            order = Path(self.folder, "order.json")
+            order.write_text(json.dumps(asdict(self)), encoding="utf-8")
+            for descriptor in (self.out, self.log, self.stack, self.progress, self.control):
+                os.set_inheritable(descriptor, True)
+            os.dup2(self.log, 1)  # what the imports print
+            os.dup2(self.log, 2)
+            os.execv(sys.executable, [sys.executable, "-P", "-m", "livedoctest.child", str(order)])
+        finally:
+            _exit(FAILED)  # never back into the server's own code
 
     def _isolate(self) -> None:
         os.setsid()
@@ -112,9 +119,9 @@ class Child:
 
 def write_line(descriptor: int, message: dict[str, Any]) -> None:
     """Write a message whole, as one line of JSON."""
-    data = memoryview(json.dumps(message).encode() + b"\n")
+    data = memoryview(_encode(message).encode() + b"\n")
     while data:
-        data = data[os.write(descriptor, data) :]
+        data = data[write(descriptor, data) :]
 
 
 def prctl(option: int, value: int) -> None:

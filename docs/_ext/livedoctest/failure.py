@@ -30,8 +30,8 @@ def describe(error: BaseException, source: str, tree: ast.AST | None, line: int)
     name = _qualified_name(type(error))
     return {
         "name": name,
-        "text": _clean(_exception_text(error, name)),
-        "traceback": _clean("".join(traceback.format_exception(type(error), error, own))),
+        "text": clean(_exception_text(error, name)),
+        "traceback": clean("".join(traceback.format_exception(type(error), error, own))),
         "line": line,
     }
 
@@ -95,6 +95,6 @@ def _exception_text(error: BaseException, name: str) -> str:
     return "".join(parts).removesuffix("\n")
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Replace what UTF-8 cannot hold."""
     return text.encode("utf-8", errors="backslashreplace").decode("utf-8")

@@ -13,15 +13,16 @@ import contextlib
 import importlib
 import linecache
 import os
-import signal
 import sys
 import threading
 import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator
+from os import _exit, getpid  # by name: page code may replace what is in the module
 from pathlib import Path
-from time import perf_counter  # by name: page code may replace what is in the module
+from signal import pause
+from time import perf_counter
 from typing import Any
 
 from livedoctest import console, failure
@@ -53,7 +54,7 @@ class Page:
         self._folder = folder
         self._capture = capture
         self._progress = progress
-        self._process = os.getpid()
+        self._process = getpid()
         self._futures = 0
         self._module = types.ModuleType("__main__")
         self._warnings = _Warnings({block["source"] for block in blocks})
@@ -90,8 +91,8 @@ class Page:
         self._warnings.install()
 
     def _send(self, message: dict[str, Any]) -> None:
-        if os.getpid() != self._process:  # page code forked, and the child ran to the end of its unit
-            os._exit(0)
+        if getpid() != self._process:  # page code forked, and the child ran to the end of its unit
+            _exit(0)
         self._send_message(message)
 
     def _run_units(self, index: int, block: dict[str, Any]) -> None:
@@ -101,7 +102,7 @@ class Page:
             exception, status = self._run_unit(index, block["source"], unit)
             flush()
             while self._capture.too_much():
-                signal.pause()  # the server sees the size too, and ends this process
+                pause()  # the server sees the size too, and ends this process
             output = self._capture.output(start)
             result = {"output": output, "exception": exception, "status": status}
             self._send({"unit": result, "size": self._capture.size()})
@@ -190,7 +191,7 @@ class _Warnings:
         line: str | None = None,
     ) -> None:
         found = lineno if filename in self._sources else failure.page_line(self._sources)
-        self.recorded.append({"category": category.__name__, "text": str(message), "line": found})
+        self.recorded.append({"category": category.__name__, "text": failure.clean(str(message)), "line": found})
 
     def _record_thread(self, ended: threading.ExceptHookArgs) -> None:
         threading.__excepthook__(ended)
@@ -201,7 +202,7 @@ class _Warnings:
         self._record_exception("ExceptionIgnored", ignored.exc_type, ignored.exc_value)
 
     def _record_exception(self, category: str, kind: type[BaseException], error: BaseException | None) -> None:
-        text = "".join(traceback.format_exception_only(kind, error)).strip()
+        text = failure.clean("".join(traceback.format_exception_only(kind, error)).strip())
         self.recorded.append({"category": category, "text": text, "line": failure.page_line(self._sources)})
 
 
