@@ -16,7 +16,8 @@ from livedoctest.conditions import unmet
 from livedoctest.device import Device
 from livedoctest.judge import Options, Verdict, judge, judge_exception
 
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# The escape sequences of ECMA-48: of colours and cursors, of links and titles (ended by BEL or ST), and all short ones.
+ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 # What the C++ loggers of PyTorch and torch_npu write to standard error, which consoles show: with the time, so never
 # equal. "[W1130 00:33:04.528 File.cpp:1] text", "I1130 00:33:04.528 PID File.cpp:1] text", either after "[rank1]:".
 LOG_LINE = re.compile(
