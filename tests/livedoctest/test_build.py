@@ -296,6 +296,13 @@ def test_included_files_are_named(site):
     assert made.build().status == 0
 
 
+def test_code_that_is_included_as_text_is_named(site):
+    made = site({"index.md": "# Title\n\n```{include} part.txt\n:literal:\n```\n\n" + PASS, "part.txt": ">>> 1\n1\n"})
+    built = made.build()
+    assert built.status == 2
+    assert "part.txt:1: WARNING: A literal block" in built.log
+
+
 def test_a_file_included_twice_has_its_lines(site):
     page = "# Title\n\n```{include} part.txt\n```\n\n```{include} part.txt\n```\n"
     made = site({"index.md": page, "part.txt": "Text.\n\n```{doctest}\n>>> 1\n1\n```\n"})

@@ -12,6 +12,7 @@ PAGE = "# Title\n\n```{doctest}\n>>> print('build 1234')\nbuild N\n```\n"
     [
         ("livedoctest_device = 'gpu'", "expected one of auto, hardware, simulated, none"),
         ("livedoctest_timeout = 0", "expected seconds above 0"),
+        ("livedoctest_timeout = float('inf')", "expected seconds above 0"),
         ("livedoctest_normalizers = [('(', '')]", "is no (pattern, replacement)"),
         ("livedoctest_normalizers = ['x']", "is no (pattern, replacement)"),
         ("livedoctest_files = ['missing.txt']", "there is no file 'missing.txt'"),

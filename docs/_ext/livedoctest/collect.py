@@ -15,7 +15,15 @@ from livedoctest.block import Block, Finding, Output, Page, Unit
 from livedoctest.declaration import check_declaration, unused_files
 from livedoctest.directives import MARK
 from livedoctest.locate import Locator, source_path
-from livedoctest.options import BadBlockError, check_arrived, moves_of, requirements, seconds, skip_expression
+from livedoctest.options import (
+    BadBlockError,
+    check_arrived,
+    file_name,
+    moves_of,
+    requirements,
+    seconds,
+    skip_expression,
+)
 from livedoctest.stock import Stock
 
 BLOCK = "livedoctest_block"  # attribute of a node: docname and ordinal of its block (some builders join pages)
@@ -49,8 +57,8 @@ class Collector:
             for line, words in scan.misspelt(self.text(path)) if path.suffix in (".md", ".rst") else ():
                 self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
         for node, words in scan.unchecked_nodes(self.doctree):
-            path = source_path(node.source or str(self.docpath))
-            self.page.findings.append(Finding("UNVERIFIED", self.relative(path), scan.line_of(node), words))
+            path, line = scan.place_of(node, self.docpath)
+            self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
         self.page.findings += unused_files(self.page)
         return self.page
 
@@ -197,7 +205,7 @@ def units_of(block: Block, written: dict[str, Any], flags: frozenset[str]) -> li
     if block.kind == "testconsole":
         return prompts.commands(block.code, block.line, flags)
     if block.kind == "testfile":
-        return [Unit("file", block.code + "\n", block.line, name=written["argument"])]
+        return [Unit("file", block.code + "\n", block.line, name=file_name(written["argument"]))]
     return [Unit("exec", block.code + "\n", block.line, flags=flags)]
 
 

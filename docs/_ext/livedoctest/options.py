@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 
 from livedoctest import conditions
 
@@ -61,9 +63,18 @@ def seconds(text: str | None) -> float | None:
         value = float(text)
     except ValueError:
         value = 0
-    if value <= 0:
+    if not 0 < value < math.inf:
         raise BadBlockError("UNKNOWN_OPTION", f"timeout {text!r}: expected seconds above 0, such as 90.")
     return value
+
+
+def file_name(text: str) -> str:
+    """The name of a file block; only what the code itself does can lead it out of the page's folder then."""
+    path = PurePosixPath(text)
+    if path.is_absolute() or ".." in path.parts or not path.name or "\0" in text:
+        words = f"The file {text!r} would be outside the page's folder: name it relative to that folder, as in part.py."
+        raise BadBlockError("UNKNOWN_OPTION", words)
+    return text
 
 
 def moves_of(text: str | None) -> dict[str, int] | None:

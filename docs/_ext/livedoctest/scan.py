@@ -11,11 +11,13 @@ from pathlib import Path
 from docutils import nodes
 
 from livedoctest.directives import DIRECTIVES, MARK
+from livedoctest.locate import source_path
 
-PYTHON = ("py", "python", "pycon", "ipython", "doctest", "code-cell")
-SHELL = ("console", "shell", "sh", "bash", "zsh", "ksh", "csh", "tcsh", "fish", "shell-session", "shellsession")
-WINDOWS = ("powershell", "pwsh", "ps", "pscon", "bat", "batch", "doscon")
-EXECUTABLE = frozenset([*PYTHON, *SHELL, *WINDOWS, "bash-session", "sh-session", *DIRECTIVES])
+PYTHON = ("py", "python", "pycon", "python-console", "python-repl", "ipython", "sage", "doctest", "code-cell")
+SHELL = ("console", "shell", "sh", "bash", "zsh", "ksh", "csh", "tcsh", "fish", "fishshell", "xonsh")
+SESSION = ("shell-session", "shellsession", "bash-session", "sh-session", "tcshcon")
+WINDOWS = ("powershell", "pwsh", "pwsh-session", "posh", "ps", "pscon", "bat", "batch", "dosbatch", "doscon")
+EXECUTABLE = frozenset([*PYTHON, *SHELL, *SESSION, *WINDOWS, *DIRECTIVES])
 NAMES = sorted(name for name in EXECUTABLE if len(name) > 3)  # what a misspelt name is compared with
 NO_LANGUAGE = ("", "default", "none", "text", "guess")
 PROMPT = re.compile(r"^[ \t]*(>>>|(\(\w+\) ?)?([\w.-]+@[\w.-]+:\S*)?\$|In \[\d+\]:)[ \t]", re.MULTILINE)
@@ -98,6 +100,13 @@ def restructured_text(text: str) -> bool:
     return runs or match["name"].lower() in DIRECTIVES
 
 
+def place_of(node: nodes.Element, page: Path) -> tuple[Path, int]:
+    """The file and line of a node that stands on a page, or in a file that the page includes."""
+    if node.get("source") and node.line == 1:  # as MyST leaves text that is included literally
+        return Path(page.parent, node["source"]), 1
+    return source_path(node.source or str(page)), line_of(node)
+
+
 def line_of(node: nodes.Node) -> int:
     """The line of a node, or of the nearest one around it that has one."""
     while node.line is None and node.parent is not None:
@@ -153,5 +162,5 @@ def meant_by(name: str) -> str:
     if close:
         return close[0]
     if base_language(base) in EXECUTABLE or base.startswith("test") or difflib.get_close_matches(base, NAMES, 1, 0.85):
-        return "testconsole" if base_language(base) in SHELL else "testcode"
+        return "testconsole" if base_language(base) in SHELL + SESSION else "testcode"
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -52,7 +53,7 @@ def check(app: Sphinx, config: Config) -> None:
     settings = Settings.of(config)
     if settings.device not in DEVICES:
         raise ConfigError(f"livedoctest_device = {settings.device!r}: expected one of {', '.join(DEVICES)}")
-    if not settings.timeout > 0:
+    if not 0 < settings.timeout < math.inf:
         raise ConfigError(f"livedoctest_timeout = {settings.timeout!r}: expected seconds above 0")
     for pair in settings.normalizers:
         try:
