@@ -78,6 +78,13 @@ late = 1
 :::
 
 ```{testcode}
+values = [1, 2]
+values.pop(
+    0
+)  # the value of a program's last line is not printed
+```
+
+```{testcode}
 from __future__ import annotations
 before = 1
 raise SystemExit(before)

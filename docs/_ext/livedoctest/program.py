@@ -69,7 +69,7 @@ def piece(unit: Unit, output: str) -> Piece:
     if exception is not None:
         return Piece(caught(code, tree, exception), code, raises=True, needs=futures)
     if unit.mode != "single" or not output:
-        return Piece(code, needs=futures)
+        return Piece(code, quiet(code, tree) if unit.mode == "exec" else None, needs=futures)
     shown = displayed(code, tree)
     alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
     return Piece(shown, code if alone else shown, shows=alone, needs=(DISPLAY,) if shown != code else ())
@@ -118,6 +118,18 @@ def displayed(code: str, tree: ast.Module) -> str:
         end, start = node.end_lineno - 1, node.lineno - 1
         rows[end] = rows[end][: node.end_col_offset] + closing + rows[end][node.end_col_offset :]
         rows[start] = rows[start][: node.col_offset] + DISPLAY.encode() + opening + rows[start][node.col_offset :]
+    return b"\n".join(rows).decode()
+
+
+def quiet(code: str, tree: ast.Module) -> str | None:
+    """Code for a cell that shows no value, as a program does not; None if a cell shows none of itself."""
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr) or not any(expressions([last])):
+        return None
+    assert last.end_lineno is not None
+    rows = code.encode().split(b"\n")
+    row = rows[last.end_lineno - 1]
+    rows[last.end_lineno - 1] = row[: last.end_col_offset] + b";" + row[last.end_col_offset :]
     return b"\n".join(rows).decode()
 
 
