@@ -7,7 +7,9 @@ import json
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 import notebooks
@@ -242,6 +244,20 @@ def test_other_builders(site, builder):
     if builder == "dirhtml":
         html = (made.out / "sub/b/index.html").read_text()
         assert '<a href="../../_downloads/sub/b.py" download>' in html
+
+
+@pytest.mark.parametrize("builder", ["html", "dirhtml"])
+@pytest.mark.parametrize("name", ["a b/my page", "页面", 'it\'s "quoted"', "50%25 & more #1"])
+def test_names_with_any_characters(site, builder, name):
+    made = site(
+        {"index.md": "# T\n\n```{doctest}\n>>> 1\n1\n```\n", f"{name}.md": "# T\n\n```{doctest}\n>>> 1\n1\n```\n"}
+    )
+    assert made.build(builder=builder).status == 0, made.log
+    page = made.out / (f"{name}.html" if builder == "html" else f"{name}/index.html")
+    links = re.findall(r'<a href="([^"]*)" download>', page.read_text())
+    assert [Path(page.parent, unquote(unescape(link))).resolve() for link in links] == [
+        (made.out / "_downloads" / f"{name}{suffix}").resolve() for suffix in (".py", ".ipynb")
+    ]
 
 
 def test_pages_without_blocks_have_none(site):

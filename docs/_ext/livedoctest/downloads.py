@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -127,7 +128,7 @@ def offer(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
     page = app.builder.get_target_uri(docname)
-    links = {suffix: relative_uri(page, f"{FOLDER}/{docname}{suffix}") for suffix in files}
+    links = {suffix: relative_uri(page, f"{FOLDER}/{quote(docname)}{suffix}") for suffix in files}
     html = (
         f'<p class="livedoctest-downloads">{escape(_("Download the code of this page:"))} '
         f'<a href="{links[".py"]}" download>{escape(_("script"))}</a> · '
