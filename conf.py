@@ -21,19 +21,21 @@ ROOT = Path(__file__).parent
 
 project = "TensorDict on Ascend NPUs"
 author = "The authors of the TensorDict on Ascend NPUs guide"
-copyright = "The authors of this guide, Apache-2.0"
 
-# What the theme shows outside pages, where page catalogs do not reach.
+# What the theme shows of the guide outside pages, where page catalogs do not reach. Its own words, and those of Sphinx,
+# that their translations lack or render badly are in `docs/locale/zh_CN/LC_MESSAGES/sphinx.po`.
 TEXT = {
     "en": {
         "title": "TensorDict on Ascend NPUs",
         "description": "A guide to TensorDict on Ascend NPUs. Its examples run on an NPU, real or simulated.",
+        "copyright": "The authors of this guide, Apache-2.0",
         "search": "Search the guide",
         "subpages": "Subpages",
     },
     "zh_CN": {
         "title": "昇腾 TensorDict 指南",
         "description": "在昇腾 NPU 上使用 TensorDict 的指南，示例在昇腾 NPU 或模拟 NPU 上运行。",
+        "copyright": "本指南作者，Apache-2.0",
         "search": "搜索本指南",
         "subpages": "下级页面",
     },
@@ -140,6 +142,7 @@ def set_language_texts(app: Sphinx, config: Config) -> None:
     config.html_title = text["title"]
     config.html_theme_options["logo"] = {"text": text["title"]}
     config.html_theme_options["search_bar_text"] = text["search"]
+    config.copyright = text["copyright"]
     config.html_context["description"] = text["description"]
     config.html_context["subpages"] = text["subpages"]
     config.html_baseurl = f"{ADDRESS}/{config.language}/" if ADDRESS else ""

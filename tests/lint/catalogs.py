@@ -1,7 +1,8 @@
 """Check the translations: `python tests/lint/catalogs.py TEMPLATES CATALOGS`.
 
 TEMPLATES holds the freshly extracted `.pot` files, CATALOGS the `.po` files of one language. Every text of each
-page must have a translation with the same markup and the terms of the glossary, and nothing else may be left.
+page must have a translation with the same markup and the terms of the glossary, and nothing else may be left but
+`sphinx.po`, which has words of Sphinx itself.
 Prints one line a problem, and exits with status 1 if there is any.
 """
 
@@ -22,6 +23,7 @@ from myst_parser.parsers.mdit import create_md_parser
 from terms import Term, check_terms, read_terms
 
 GLOSSARY = Path(__file__).parents[2] / "docs" / "reference" / "glossary.md"
+THEME = Path("sphinx.po")
 PARSER = create_md_parser(MdParserConfig(enable_extensions={"attrs_inline", "substitution"}), DocutilsRenderer)
 SPOKEN = {"text", "softbreak", "code_inline", "myst_role"}
 SCRIPT_ROLE = re.compile(r":[\w-]+:$")  # of reStructuredText, which Markdown takes for text before code
@@ -52,13 +54,13 @@ def check(templates: Path, catalogs: Path) -> Iterator[str]:
     present = {path.relative_to(catalogs) for path in catalogs.rglob("*.po")}
     for name in sorted(texts.keys() - present):
         yield f"{catalogs / name}: this catalog is missing"
-    for name in sorted(present - texts.keys()):
+    for name in sorted(present - texts.keys() - {THEME}):
         yield f"{catalogs / name}: no page has this name any more"
-    for name in sorted(present & texts.keys()):
+    for name in sorted(present & (texts.keys() | {THEME})):
         path = catalogs / name
         catalog = polib.pofile(str(path))
         yield from (f"{path}:{entry.linenum}: {problem}" for entry in catalog for problem in check_entry(entry, terms))
-        yield from (f"{path}: {problem}" for problem in compare_texts(texts[name], catalog))
+        yield from (f"{path}: {problem}" for problem in compare_texts(texts.get(name, catalog), catalog))
 
 
 def check_entry(entry: polib.POEntry, terms: list[Term]) -> Iterator[str]:
