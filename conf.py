@@ -106,17 +106,20 @@ templates_path = ["docs/_templates"]
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["docs/_static"]
 html_css_files = ["guide.css"]
-html_js_files = [("language.js", {"defer": "defer"}), ("search-sections.js", {"defer": "defer"})]
+html_js_files = [
+    (name, {"defer": "defer"}) for name in ("language.js", "search-sections.js", "copy-script.js", "print.js")
+]
 html_show_search_summary = False  # search-sections.js shows better ones
 html_logo = html_favicon = "docs/_static/logo.svg"
 html_sidebars = {"**": ["sidebar-site.html"]}
 html_copy_source = False
 html_show_sourcelink = False
 html_use_index = False  # there is no index entry in the guide
-html_context = {"default_mode": "auto", "languages": {"en": "English", "zh_CN": "中文"}, "address": ADDRESS}
+html_context = {"default_mode": "light", "languages": {"en": "English", "zh_CN": "中文"}, "address": ADDRESS}
 html_theme_options: dict[str, Any] = {
     "navbar_center": [],
-    "navbar_end": ["language-switch", "theme-switcher"],
+    "navbar_persistent": ["search-button-field", "language-switch"],  # beside the menu of a phone, not in it
+    "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
@@ -139,10 +142,10 @@ def set_language_texts(app: Sphinx, config: Config) -> None:
     if config.language not in TEXT:
         raise ConfigError(f"language = {config.language!r}: the guide has {', '.join(TEXT)}")
     text = TEXT[config.language]
+    config.copyright = text["copyright"]
     config.html_title = text["title"]
     config.html_theme_options["logo"] = {"text": text["title"]}
     config.html_theme_options["search_bar_text"] = text["search"]
-    config.copyright = text["copyright"]
     config.html_context["description"] = text["description"]
     config.html_context["subpages"] = text["subpages"]
     config.html_baseurl = f"{ADDRESS}/{config.language}/" if ADDRESS else ""

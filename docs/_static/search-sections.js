@@ -12,16 +12,23 @@ function searched() {
 
 function ownText(section) {
   const copy = section.cloneNode(true);
-  const others = "section, .headerlink, .livedoctest-mark, .livedoctest-downloads, script, style";
+  const others = "section, h1, h2, h3, h4, .livedoctest-mark, .livedoctest-downloads, .livedoctest-foot, script, style";
   copy.querySelectorAll(others).forEach((part) => part.remove());
   return copy.textContent.replace(/\s+/g, " ").trim();
 }
 
+function headingText(section) {
+  const heading = section.querySelector("h1, h2, h3, h4").cloneNode(true);
+  heading.querySelectorAll(".headerlink").forEach((part) => part.remove());
+  return heading.textContent;
+}
+
 function matches(section, words) {
-  const text = ownText(section);
+  const [title, text] = [headingText(section), ownText(section)];
   const lower = text.toLowerCase();
-  const found = words.filter((word) => lower.includes(word));
-  return { section, text, found, first: Math.min(...found.map((word) => lower.indexOf(word))) };
+  const found = words.filter((word) => lower.includes(word) || title.toLowerCase().includes(word));
+  const places = found.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
+  return { section, title, text, found, first: places.length ? Math.min(...places) : 0 };
 }
 
 function bestSections(page, words) {
@@ -48,10 +55,8 @@ function snippet({ text, found, first }) {
 function entry(match, address) {
   const item = document.createElement("li");
   const link = document.createElement("a");
-  const heading = match.section.querySelector("h1, h2, h3, h4").cloneNode(true);
-  heading.querySelectorAll(".headerlink").forEach((part) => part.remove());
   link.href = `${address}#${match.section.id}`;
-  link.textContent = heading.textContent;
+  link.textContent = match.title;
   item.append(link, snippet(match));
   return item;
 }

@@ -79,6 +79,28 @@ def test_a_copy_button_copies_exactly_the_program(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_is_copied_as_the_script_that_it_offers(
+    page: Page, problems: list[str], site: str, report: dict[str, Any], language: str
+) -> None:
+    for entry in report["pages"]:
+        page.goto(f"{site}{language}/{entry['docname']}.html")
+        button = page.locator("button.copy-script")
+        assert button.count() == bool(entry["blocks"]), entry["docname"]
+        if entry["blocks"]:
+            address = page.locator("article a[download][href$='.py']").first.evaluate("link => link.href")
+            button.click()
+            page.locator("button.copy-script", has_text=re.compile("^(copied|已复制)$")).wait_for()
+            assert page.evaluate("navigator.clipboard.readText()") == page.request.get(address).text()
+
+
+def test_a_page_that_cannot_be_copied_says_so(page: Page, site: str) -> None:
+    page.goto(f"{site}en/features/locking.html")
+    page.route("**/*.py", lambda route: route.abort())
+    page.locator("button.copy-script").click()
+    page.locator("button.copy-script", has_text="not copied").wait_for()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_foot_of_a_page_counts_its_blocks(html: Path, report: dict[str, Any], language: str) -> None:
     for entry in report["pages"]:
         foots = read(html, language, entry["docname"]).select(".livedoctest-foot")
