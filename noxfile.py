@@ -23,6 +23,7 @@ nox.options.sessions = ["docs", "tests", "lint"]
 PROJECT = nox.project.load_toml("pyproject.toml")
 LANGUAGES = ("en", "zh_CN")
 HTML = Path("build/html")
+LIGHTHOUSE = "lighthouse@12.2.3"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
@@ -115,7 +116,11 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(requires=["environment"], venv_backend="none", default=False)
 def bench(session: nox.Session) -> None:
-    """Measure what simulator and engine cost, against limits; `-- --peers` also MyST-NB and a process per block."""
+    """Measure simulator and engine, `-- --peers` also MyST-NB; or, with `-- --lighthouse`, score the built site."""
+    if "--lighthouse" in session.posargs:
+        session.run("npm", "install", "--silent", "--prefix", "build/bench/npm", LIGHTHOUSE, external=True)
+        python(session, "tests/bench/lighthouse.py", "build/bench/npm")
+        return
     python(session, "tests/bench/simulator.py")
     python(session, "tests/bench/overhead.py")
     if "--peers" in session.posargs:  # apart from the environment: nothing else may come to depend on them
