@@ -87,6 +87,17 @@ def test_a_picture_keeps_its_distance_from_the_text_below(page: Page, site: str,
         assert all(gap >= 10 for gap in gaps), f"{path}: {gaps}"
 
 
+@pytest.mark.parametrize("width", [360, 800, 1280])
+def test_the_path_to_a_page_starts_where_its_title_does(browser: Browser, site: str, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page = context.new_page()
+    page.goto(f"{site}en/features/nesting.html")
+    left = "each => each.getBoundingClientRect().left"
+    starts = [page.locator(part).first.evaluate(left) for part in (".breadcrumb-home a", "article h1")]
+    assert abs(starts[0] - starts[1]) <= 1
+    context.close()
+
+
 def test_the_header_of_a_phone_has_search_and_language(browser: Browser, site: str) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 740})
     page = context.new_page()
