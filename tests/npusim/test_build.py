@@ -1,6 +1,7 @@
 """Compiling the runtime: once, whole or not at all, with a message that helps."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,11 +49,47 @@ def test_compiles_once(cache):
     assert leftovers(cache) == [folder.name]
 
 
-def test_compiles_again_when_the_library_was_removed():
+def test_compiles_again_what_is_damaged(cache):
     library = library_folder() / "libascendcl.so"
-    library.unlink()
-    assert (library_folder() / "libascendcl.so") == library
-    assert library.exists()
+    size = library.stat().st_size
+    for damaged in (b"", b"\0" * size):
+        library.write_bytes(damaged)
+        folder = library_folder()
+        assert library.stat().st_size == size
+        assert library.read_bytes() != damaged
+        assert leftovers(cache) == [folder.name]
+
+
+@pytest.mark.parametrize("name", ["libascendcl.so", "libhccl.so", "compiler", "sha256"])
+def test_compiles_again_what_was_removed(name):
+    folder = library_folder()
+    path = folder / name
+    path.rmdir() if path.is_dir() else path.unlink()
+    assert library_folder() == folder
+    assert path.exists()
+
+
+def test_other_sources_have_another_folder(tmp_path, monkeypatch):
+    from npusim import build
+
+    folder = library_folder()
+    other = shutil.copytree(build.SOURCES, tmp_path / "sources")
+    monkeypatch.setattr(build, "SOURCES", other)
+    assert library_folder() == folder  # the same sources elsewhere
+    with (other / "names.h").open("a") as header:
+        header.write("/* another version */\n")
+    assert library_folder() != folder
+    assert folder.exists()  # for programs of the other version
+
+
+@pytest.mark.parametrize("constant", ["SOC_NAME", "CANN_VERSION"])
+def test_another_version_has_another_folder(monkeypatch, constant):
+    from npusim import build
+
+    folder = library_folder()
+    flags = tuple(flag.replace(getattr(build, constant), "another") for flag in build.FLAGS)
+    monkeypatch.setattr(build, "FLAGS", flags)
+    assert library_folder() != folder
 
 
 def test_another_compiler_has_another_folder(compiler):
@@ -110,6 +147,18 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(npusim.SetupError, match=r"cannot write the compiled runtime.*set XDG_CACHE_HOME"):
         library_folder()
+
+
+@pytest.mark.parametrize("mode", [0o555, 0o000])
+def test_a_cache_that_may_not_be_written(cache, mode):
+    ask = "import os, npusim.build; os.getuid() or os.setuid(65534); npusim.build.library_folder()"  # not as root
+    cache.parent.mkdir()
+    cache.parent.chmod(mode)
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
+    cache.parent.chmod(0o755)
+    assert done.returncode == 1
+    assert "SetupError: cannot write the compiled runtime" in done.stderr
+    assert "set XDG_CACHE_HOME to a folder that you may write to" in done.stderr
 
 
 def test_what_a_killed_build_left_is_swept(cache):

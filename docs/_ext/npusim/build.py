@@ -22,6 +22,7 @@ from .facts import CANN_VERSION, MAX_DEVICES, SOC_NAME
 
 SOURCES = Path(__file__).with_name("runtime")
 LIBRARY = "libascendcl.so"
+DIGEST = "sha256"  # of the library, to know one that was cut off or overwritten
 # What torch_npu 2.13 links against or opens by name, beside libascendcl.so.
 ALIASES = ("acl_op_compiler", "acl_tdt_channel", "ge_runner", "graph", "hccl", "hcomm", "mspti")
 # torch_npu prints a warning to stdout unless ASCEND_HOME_PATH and ASCEND_OPP_PATH have these.
@@ -46,9 +47,9 @@ def library_folder() -> Path:
     """
     compiler = find_compiler()
     folder = cache_folder() / cache_key(compiler)
-    if _complete(folder):
-        return folder
     try:
+        if _complete(folder):
+            return folder
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.parent / "lock"):
             if not _complete(folder):
@@ -97,8 +98,17 @@ def _identity(compiler: list[str]) -> str:
 
 
 def _complete(folder: Path) -> bool:
-    # The folder appears by a rename, whole; a library that someone removed from it is compiled again.
-    return (folder / LIBRARY).exists()
+    """The folder appears by a rename, whole; what somebody damaged since is compiled again."""
+    try:
+        intact = _digest(folder) == (folder / DIGEST).read_text()
+    except FileNotFoundError:
+        return False
+    links, folders = (folder / f"lib{name}.so" for name in ALIASES), (folder / name for name in FOLDERS)
+    return intact and all(path.exists() for path in (*links, *folders))
+
+
+def _digest(folder: Path) -> str:
+    return hashlib.sha256((folder / LIBRARY).read_bytes()).hexdigest()
 
 
 def _build(compiler: list[str], folder: Path) -> None:
@@ -110,6 +120,7 @@ def _build(compiler: list[str], folder: Path) -> None:
         target.mkdir()
         sources = map(str, sorted(SOURCES.glob("*.c")))
         _run([*compiler, *FLAGS, *sources, "-o", str(target / LIBRARY), "-lm"], zig_cache=temporary)
+        (target / DIGEST).write_text(_digest(target))
         for name in ALIASES:
             (target / f"lib{name}.so").symlink_to(LIBRARY)
         for name in FOLDERS:
