@@ -170,6 +170,15 @@ def all_gather():
 
 
 @check
+def all_gather_of_integers_without_sign():
+    for dtype in (torch.uint8, torch.uint16, torch.uint32, torch.uint64):
+        mine = torch.tensor([rank, torch.iinfo(dtype).max], dtype=dtype).to(device)
+        gathered = [torch.zeros_like(mine, device="cpu").to(device) for _ in range(size)]
+        dist.all_gather(gathered, mine)
+        assert [tensor.tolist() for tensor in gathered] == [[other, torch.iinfo(dtype).max] for other in range(size)]
+
+
+@check
 def all_gather_of_uneven_sizes():
     gathered = [full(-1.0, other + 1) for other in range(size)]
     dist.all_gather(gathered, full(float(rank), rank + 1))

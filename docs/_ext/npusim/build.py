@@ -24,7 +24,7 @@ SOURCES = Path(__file__).with_name("runtime")
 LIBRARY = "libascendcl.so"
 DIGEST = "sha256"  # of the library, to know one that was cut off or overwritten
 # What torch_npu 2.13 links against or opens by name, beside libascendcl.so.
-ALIASES = ("acl_op_compiler", "acl_tdt_channel", "ge_runner", "graph", "hccl", "hcomm", "mspti")
+ALIASES = ("acl_op_compiler", "acl_tdt_channel", "ge_runner", "graph", "hccl", "hcomm", "mspti", "opapi")
 # torch_npu prints a warning to stdout unless ASCEND_HOME_PATH and ASCEND_OPP_PATH have these.
 FOLDERS = ("compiler", "runtime")
 FLAGS = (

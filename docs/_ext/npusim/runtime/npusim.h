@@ -6,7 +6,7 @@
  *
  *   COMM   an HCCL operation           RECORD  complete a mark (one recording of an event)
  *   WAIT   until a mark is complete    COPY    aclrtMemcpyAsync
- *   KERNEL an aclop                    HOST    a host callback
+ *   KERNEL a padding                   HOST    a host callback
  *
  * A failed task makes its stream's error stick; marks carry it to the streams that wait for them, and the
  * calls that synchronise return it.
