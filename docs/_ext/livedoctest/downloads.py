@@ -127,7 +127,7 @@ def offer(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         path = Path(app.outdir, FOLDER, docname + suffix)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
-    page = app.builder.get_target_uri(docname)
+    page = quote(app.builder.get_target_uri(docname), safe="/%")  # `html` quotes it, `dirhtml` does not
     links = {suffix: relative_uri(page, f"{FOLDER}/{quote(docname)}{suffix}") for suffix in files}
     html = (
         f'<p class="livedoctest-downloads">{escape(_("Download the code of this page:"))} '
