@@ -15,6 +15,8 @@ PAGE = "# Title\n\n```{doctest}\n>>> print('build 1234')\nbuild N\n```\n"
         ("livedoctest_timeout = float('inf')", "expected seconds above 0"),
         ("livedoctest_normalizers = [('(', '')]", "is no (pattern, replacement)"),
         ("livedoctest_normalizers = ['x']", "is no (pattern, replacement)"),
+        ("livedoctest_cache = 'conf.py'", "'conf.py': expected a folder"),
+        ("livedoctest_records = 'conf.py'", "'conf.py': expected a folder"),
         ("livedoctest_files = ['missing.txt']", "there is no file 'missing.txt'"),
     ],
 )

@@ -61,6 +61,9 @@ def check(app: Sphinx, config: Config) -> None:
             re.sub(pattern, replacement, "")
         except (TypeError, ValueError, re.error) as error:
             raise ConfigError(f"livedoctest_normalizers: {pair!r} is no (pattern, replacement): {error}") from None
+    for name, folder in (("cache", settings.cache), ("records", settings.records)):
+        if folder and Path(app.confdir, folder).is_file():
+            raise ConfigError(f"livedoctest_{name} = {folder!r}: expected a folder, and this is a file")
     for name in settings.files:
         if not Path(app.confdir, name).is_file():
             raise ConfigError(f"livedoctest_files: there is no file {name!r} beside conf.py")
