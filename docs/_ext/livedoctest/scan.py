@@ -78,10 +78,9 @@ def unchecked_nodes(doctree: nodes.document) -> Iterator[tuple[nodes.Element, st
     for quote in doctree.findall(nodes.block_quote):
         if quoted_prompt(quote):
             yield quote, f"A bare `>>>` {REMEDY}"
-    for cell in doctree.findall(nodes.entry):
-        if cell.astext().lstrip().startswith(">>> "):
-            yield cell, f"A `>>>` in a table {REMEDY}"
     for paragraph in doctree.findall(nodes.paragraph):
+        if isinstance(paragraph.parent, nodes.entry) and paragraph.astext().lstrip().startswith(">>> "):
+            yield paragraph, f"A `>>>` in a table {REMEDY}"
         if restructured_text(paragraph.astext()):
             yield paragraph, f"A directive of reStructuredText, which is only text in Markdown, {REMEDY}"
     for raw in doctree.findall(nodes.raw):
