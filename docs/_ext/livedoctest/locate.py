@@ -66,13 +66,13 @@ class Locator:
         return self.opening(at, name) is not None
 
     def options_above(self, line: int, name: str) -> list[str]:
-        """The rows `:option: value` between the line where a block's text starts and its directive."""
+        """The rows `:option: value`, or of YAML, between the line where a block's text starts and its directive."""
         at = next((place for place in self.found if self.numbers[place] == line), None)
         opening = None if at is None else self.opening(at, name)
         if at is None or opening is None:
             return []
         rows = [row.strip(" \t>") for row in self.rows[opening + 1 : at]]
-        return [row for row in rows if row.startswith(":")]
+        return [row for row in rows if row.startswith(":") or re.match(r"[\w-]+:(\s|$)", row)]
 
     def opening(self, at: int, name: str) -> int | None:
         """The line above `at` that opens the directive `name`, if only options and blank lines are between."""

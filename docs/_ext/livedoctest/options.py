@@ -21,15 +21,25 @@ class BadBlockError(ValueError):
 
 
 def check_arrived(rows: Iterable[str], options: dict[str, str]) -> None:
-    """Refuse options that stand on the page, in `rows`, but did not arrive: a parser drops all that it cannot read."""
+    """Refuse options that stand on the page, in `rows`, but did not arrive: a parser drops all that it cannot read.
+
+    Rows of the form `option: value` are of YAML, which has more ways to write a value.
+    """
     for row in rows:
-        match = re.fullmatch(r":([\w-]+):(?:\s+(.*))?", row)
-        name, value = (match[1], (match[2] or "").strip().strip("'\"")) if match else ("", "")
-        arrived = str(options.get(name) or "").strip()
-        if not match or (name not in FLAG_OPTIONS and value != arrived.strip("'\"")):
+        match = re.fullmatch(r"(:?)([\w-]+):(?:\s+(.*))?", row)
+        yaml, name, value = (not match[1], match[2], unquoted(match[3])) if match else (False, "", "")
+        if name in FLAG_OPTIONS and value:
+            raise BadBlockError("UNKNOWN_OPTION", f"The option {name!r} takes no value: leave it out, or the option.")
+        if not match or not (name in FLAG_OPTIONS or yaml or value == unquoted(options.get(name))):
             raise BadBlockError("UNKNOWN_OPTION", f"The option {row!r} cannot be read as it stands: quote its value.")
-        if name not in FLAG_OPTIONS and not arrived:
+    for name, value in options.items():
+        if name not in FLAG_OPTIONS and not unquoted(value):
             raise BadBlockError("UNKNOWN_OPTION", f"The option {name!r} needs a value.")
+
+
+def unquoted(text: str | None) -> str:
+    """The value of an option, which quotes may enclose."""
+    return (text or "").strip().strip("'\"")
 
 
 def requirements(options: dict[str, str]) -> str:
@@ -81,10 +91,12 @@ def moves_of(text: str | None) -> dict[str, int] | None:
     """The counts in "h2d=1/96B sync=0", as {"h2d": 1, "h2d_bytes": 96, "sync": 0}."""
     if text is None:
         return None
-    counts = dict(move for word in text.split() for move in move_of(word))
-    if not counts:
+    moves = [move for word in text.split() for move in move_of(word)]
+    if not moves:
         raise BadBlockError("UNKNOWN_OPTION", "moves says nothing: expected words such as h2d=1 or d2h=1/96B.")
-    return counts
+    if len(dict(moves)) < len(moves):
+        raise BadBlockError("UNKNOWN_OPTION", f"moves {text!r} counts something twice: leave one of the two.")
+    return dict(moves)
 
 
 def move_of(word: str) -> Iterator[tuple[str, int]]:
@@ -92,8 +104,8 @@ def move_of(word: str) -> Iterator[tuple[str, int]]:
     name, _, value = word.partition("=")
     count, slash, size = value.partition("/")
     copies = name in ("h2d", "d2h", "peer")
-    good = (copies or name in ("ops", "fallback", "sync")) and count.isdigit()
-    if not good or (slash and not (copies and size.endswith("B") and size[:-1].isdigit())):
+    good = (copies or name in ("ops", "fallback", "sync")) and count.isdecimal()
+    if not good or (slash and not (copies and size.endswith("B") and size[:-1].isdecimal())):
         raise BadBlockError(
             "UNKNOWN_OPTION",
             f"moves {word!r}: expected h2d, d2h, peer, ops, fallback or sync, as in h2d=1/96B.",
