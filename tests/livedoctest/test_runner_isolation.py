@@ -47,6 +47,12 @@ def test_at_most_so_many_pages_run_at_once(tmp_path: Path) -> None:
     assert {event["result"]["units"][0]["output"] for event in found if "block" in event} == {"1\n", "2\n"}
 
 
+def test_a_page_that_removes_the_folders_of_all_pages_harms_none_that_follow() -> None:
+    harm = page("import pathlib, shutil\nshutil.rmtree(pathlib.Path.cwd().parents[1])\nprint(1)", docname="harm")
+    found = events(harm, page("open('file', 'w').close()\nprint(2)", docname="next"), parallel=1)
+    assert [event["result"]["units"][0]["output"] for event in found if "block" in event] == ["1\n", "2\n"]
+
+
 def test_folders_vanish_with_their_page() -> None:
     code = (
         "import os, tempfile\ntempfile.mkdtemp()\nopen('file', 'w').close()\nprint(os.getcwd(), tempfile.gettempdir())"

@@ -24,6 +24,33 @@ def test_a_script_has_no_arguments_and_no_input() -> None:
     assert output("import sys\nprint(sys.argv, repr(sys.stdin.read()))") == "[''] ''\n"
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("PYTHONOPTIMIZE", "1"),
+        ("PYTHONDEVMODE", "1"),
+        ("PYTHONSAFEPATH", "1"),
+        ("PYTHONVERBOSE", "1"),
+        ("PYTHONPROFILEIMPORTTIME", "1"),
+        ("BASH_ENV", "noise"),
+        ("CDPATH", ".:sub"),
+        ("SHELLOPTS", "xtrace"),
+    ],
+)
+def test_habits_of_the_user_change_no_result(variable: str, value: str, tmp_path: Path) -> None:
+    """Variables that make Python, or the shell, run or print something else."""
+    (tmp_path / "noise").write_text("echo noise")
+    value = value.replace("noise", str(tmp_path / "noise"))
+    code = "import sys\nprint(__debug__, sys.flags.dev_mode)"
+    shell = unit("mkdir -p sub/deep; cd deep 2> /dev/null; echo here", mode="shell")
+    script = unit("print('x = 1', file=open('part.py', 'w')); print('import part', file=open('use.py', 'w'))")
+    found = results(
+        block(code), block(shell), block(script), block(unit("python use.py", mode="shell")), env={variable: value}
+    )
+    assert [each["units"][0]["output"] for each in found] == ["True False\n", "here\n", "", ""]
+    assert [each["log"] for each in found] == ["", "", "", ""]
+
+
 def test_examples_show_values_as_at_the_prompt() -> None:
     examples = ["1 + 1", "None", "for i in 'ab':\n    i", "x = 5", "# nothing", "x; _"]
     [result] = results(block(*(unit(code, mode="single") for code in examples)))

@@ -25,7 +25,28 @@ _SAME_EVERYWHERE = {
     "OMP_NUM_THREADS": "1",  # pages run in parallel already, and a thread in the server would not survive its forks
     "OPENBLAS_NUM_THREADS": "1",
 }
-_OF_THE_USER = ("FORCE_COLOR", "LANGUAGE", "PYTHONINSPECT", "PYTHONSTARTUP", "PYTHONWARNINGS")
+# Habits of the user that make Python or a shell run or print something else; not where they look for modules.
+_OF_THE_USER = (
+    "BASHOPTS",
+    "BASH_ENV",
+    "CDPATH",
+    "CLICOLOR_FORCE",
+    "ENV",
+    "FORCE_COLOR",
+    "LANGUAGE",
+    "PYTHONBREAKPOINT",
+    "PYTHONDEVMODE",
+    "PYTHONINSPECT",
+    "PYTHONINTMAXSTRDIGITS",
+    "PYTHONOPTIMIZE",
+    "PYTHONPROFILEIMPORTTIME",
+    "PYTHONSAFEPATH",
+    "PYTHONSTARTUP",
+    "PYTHONTRACEMALLOC",
+    "PYTHONVERBOSE",
+    "PYTHONWARNINGS",
+    "SHELLOPTS",
+)
 
 
 class RunnerError(Exception):

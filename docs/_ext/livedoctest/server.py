@@ -73,7 +73,7 @@ class Server:
     def _start(self, page: dict[str, Any], cards: list[str]) -> None:
         self._started += 1
         folder = self._folder / f"{self._started:04d}"
-        folder.mkdir()
+        folder.mkdir(parents=True)  # also where page code has removed more than its own
         process = PageProcess(page, folder, cards, self._spawn, self._release)
         self._running.append(process)
         self._selector.register(process.control, selectors.EVENT_READ)
