@@ -41,6 +41,21 @@ def test_a_page_that_closes_the_descriptors_of_the_runner_dies() -> None:
     assert "exit status 70" in result["fault"]["text"]
 
 
+def test_a_page_that_breaks_the_runner_is_told_how() -> None:
+    [result] = results(block("import sys\nsys.settrace(lambda *a: 1 / 0)"))
+    assert result["fault"]["text"].startswith("ended its process (exit status 70): ZeroDivisionError: division by zero")
+
+
+def test_endless_messages_are_cut() -> None:
+    warn = "import warnings\nfor i in range(200):\n    warnings.warn(f'{i:09}' * 9_000)"
+    raised, warned = results("raise ValueError('x' * 10**7)", warn)
+    assert raised["units"][0]["exception"]["text"].startswith("ValueError: xxx")
+    assert raised["units"][0]["exception"]["text"].endswith("x... (9,980,012 more characters)")
+    assert len(raised["units"][0]["exception"]["traceback"]) < 30_000
+    assert len(warned["warnings"]) == 100
+    assert max(len(each["text"]) for each in warned["warnings"]) < 30_000
+
+
 def test_a_crash_shows_where_python_was() -> None:
     [result] = results(block("import ctypes\ndef f():\n    ctypes.string_at(0)\nif True:\n    f()", line=10))
     assert result["fault"]["line"] == 14

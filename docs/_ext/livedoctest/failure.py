@@ -10,6 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+_MOST = 20_000  # characters of an exception or warning
 _PACKAGE = str(Path(__file__).parent)
 
 
@@ -96,5 +97,6 @@ def _exception_text(error: BaseException, name: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Replace what UTF-8 cannot hold."""
-    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+    """Replace what UTF-8 cannot hold, and cut what nobody would read."""
+    shown = text if len(text) <= _MOST else f"{text[:_MOST]}... ({len(text) - _MOST:,} more characters)"
+    return shown.encode("utf-8", errors="backslashreplace").decode("utf-8")

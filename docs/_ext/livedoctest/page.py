@@ -28,6 +28,7 @@ from typing import Any
 from livedoctest import console, failure
 from livedoctest.capture import Capture, flush
 
+_MOST_WARNINGS = 100  # of a block; no page shows more
 _FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 
@@ -191,7 +192,7 @@ class _Warnings:
         line: str | None = None,
     ) -> None:
         found = lineno if filename in self._sources else failure.page_line(self._sources)
-        self.recorded.append({"category": category.__name__, "text": failure.clean(str(message)), "line": found})
+        self._add(category.__name__, str(message), found)
 
     def _record_thread(self, ended: threading.ExceptHookArgs) -> None:
         threading.__excepthook__(ended)
@@ -202,8 +203,12 @@ class _Warnings:
         self._record_exception("ExceptionIgnored", ignored.exc_type, ignored.exc_value)
 
     def _record_exception(self, category: str, kind: type[BaseException], error: BaseException | None) -> None:
-        text = failure.clean("".join(traceback.format_exception_only(kind, error)).strip())
-        self.recorded.append({"category": category, "text": text, "line": failure.page_line(self._sources)})
+        text = "".join(traceback.format_exception_only(kind, error)).strip()
+        self._add(category, text, failure.page_line(self._sources))
+
+    def _add(self, category: str, text: str, line: int | None) -> None:
+        if len(self.recorded) < _MOST_WARNINGS:
+            self.recorded.append({"category": category, "text": failure.clean(text), "line": line})
 
 
 def _show_sources(blocks: list[dict[str, Any]]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from livedoctest import capture as captured
 from livedoctest import failure
 from livedoctest.capture import Capture
-from livedoctest.child import PROGRESS, STACK_SIGNAL, Child
+from livedoctest.child import FAILED, PROGRESS, STACK_SIGNAL, Child
 
 _STACK_SECONDS = 0.3  # for the process to write its stack before it is killed
 _EXIT_SECONDS = 5.0  # for what page code registered with atexit
@@ -152,7 +152,8 @@ class PageProcess:
 
     def _report_fault(self, status: int) -> Iterator[Event]:
         if self._fault is None:
-            self._set_fault("died", f"ended its process ({_status_text(status)})")
+            runner = self._capture.logged().strip().rpartition("\n")[2] if status == FAILED else ""
+            self._set_fault("died", f"ended its process ({_status_text(status)})" + f": {runner}" * bool(runner))
         fault = self._fault
         assert fault is not None
         dump = os.pread(self._stack, captured.LIMIT, 0).decode("utf-8", errors="replace")
