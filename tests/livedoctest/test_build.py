@@ -303,6 +303,14 @@ def test_code_that_is_included_as_text_is_named(site):
     assert "part.txt:1: WARNING: A literal block" in built.log
 
 
+def test_a_page_in_another_encoding_is_named_with_its_line(site):
+    made = site(index=PASS)
+    (made.source / "latin.md").write_bytes("# T\n\nWords: d\u00e9j\u00e0 vu.\n".encode("latin-1"))
+    built = made.build()
+    assert built.status == 2
+    assert f"{made.source / 'latin.md'}:3: this is no text in UTF-8 (byte 0xe9)" in built.log
+
+
 def test_a_file_included_twice_has_its_lines(site):
     page = "# Title\n\n```{include} part.txt\n```\n\n```{include} part.txt\n```\n"
     made = site({"index.md": page, "part.txt": "Text.\n\n```{doctest}\n>>> 1\n1\n```\n"})

@@ -20,6 +20,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     from livedoctest import (
         cache,
         collect,
+        declaration,
         directives,
         downloads,
         execute,
@@ -34,6 +35,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     settings.setup_settings(app)
     directives.setup_directives(app)
     gallery.setup_gallery(app)
+    declaration.setup_declaration(app)
     collect.setup_collection(app)
     workshop.setup_workshop(app)
     execute.setup_execution(app)

@@ -1,11 +1,17 @@
-"""What must hold of a page as a whole: what its front matter says of blocks, and that its files are used."""
+"""What must hold of a page as a whole: its encoding, what its front matter says of blocks, and that files are used."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.errors import SphinxError
+
 from livedoctest.block import Finding, Page
+
+CHOSEN = 800  # priority: others have chosen which pages are read
 
 
 def check_declaration(page: Page, declared: str, path: Path) -> None:
@@ -32,3 +38,20 @@ def unused_files(page: Page) -> Iterator[Finding]:
         if block.kind == "testfile" and not block.norun and not any(stem in code for code in later):
             words = f"No later block uses {block.units[0].name}, so nothing checks it: run or import it."
             yield Finding("UNVERIFIED", block.source, block.line, words)
+
+
+def check_encoding(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Name the page that Sphinx is about to fail on, which says only which byte it could not decode."""
+    for name in docnames:
+        path = Path(env.doc2path(name))
+        try:
+            path.read_text(env.settings["input_encoding"])
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            words = f"this is no text in UTF-8 (byte {error.object[error.start]:#04x}): save the file in that encoding"
+            raise SphinxError(f"{path}:{line}: {words}") from None
+
+
+def setup_declaration(app: Sphinx) -> None:
+    """Check what Sphinx is about to read."""
+    app.connect("env-before-read-docs", check_encoding, CHOSEN)
