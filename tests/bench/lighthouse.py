@@ -23,7 +23,7 @@ PAGES = ("index", "features/nesting")
 LANGUAGES = ("en", "zh_CN")
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 LIMIT = 95
-RUNS = 3
+RUNS = 5
 CHROMIUM = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update"
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-ONLY_IN = {"tutorials/": "_static/sg"}  # pages, and how the names of files begin that only these use
+# How the names of files begin that extensions add to every page, and what a page that uses them has in it.
+USED_WITH = {"_static/sg": "sphx-glr", "_static/sphinx-design": "sd-", "_static/design-tabs": "sd-tab-set"}
 
 
 def describe_page(
@@ -23,13 +24,24 @@ def describe_page(
 def lighten_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Leave out what extensions add to every page and only some pages use, because a browser waits for each file."""
-    unused = [prefix for folder, prefix in ONLY_IN.items() if not page.startswith(folder)]
+    """Show a page before its scripts run, and leave out the files that it does not use: a browser waits for each."""
+    if page == "search":  # its scripts need each other while the page is read
+        return
+    unused = tuple(prefix for prefix, mark in USED_WITH.items() if mark not in context.get("body", ""))
     for files in ("css_files", "script_files"):
-        context[files] = [each for each in context[files] if not str(each.filename).startswith(tuple(unused))]
+        context[files] = [each for each in context[files] if not str(each.filename).startswith(unused)]
+    now = context["js_tag"]
+
+    def later(script: Any) -> str:
+        tag: str = now(script)
+        if tag.startswith("<script>"):  # in the page itself: modules run in one line with deferred files
+            return tag.replace("<script>", '<script type="module">', 1)
+        return tag if "defer" in tag else tag.replace("<script ", "<script defer ", 1)
+
+    context["js_tag"] = later
 
 
 def setup(app: Sphinx) -> None:
     """Connect the functions above."""
     app.connect("html-page-context", describe_page)
-    app.connect("html-page-context", lighten_page)
+    app.connect("html-page-context", lighten_page, priority=900)  # behind the theme, which adds scripts of its own
