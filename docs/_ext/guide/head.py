@@ -25,8 +25,6 @@ def lighten_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Show a page before its scripts run, and leave out the files that it does not use: a browser waits for each."""
-    if page == "search":  # its scripts need each other while the page is read
-        return
     unused = tuple(prefix for prefix, mark in USED_WITH.items() if mark not in context.get("body", ""))
     for files in ("css_files", "script_files"):
         context[files] = [each for each in context[files] if not str(each.filename).startswith(unused)]
@@ -38,7 +36,8 @@ def lighten_page(
             return tag.replace("<script>", '<script type="module">', 1)
         return tag if "defer" in tag else tag.replace("<script ", "<script defer ", 1)
 
-    context["js_tag"] = later
+    if page != "search":  # its scripts need each other while the page is read
+        context["js_tag"] = later
 
 
 def setup(app: Sphinx) -> None:
