@@ -29,7 +29,7 @@ def test_axe_finds_nothing(browser: Browser, site: str, docnames: list[str], lan
         page.goto(f"{site}{language}/{name}.html")
         found += [f"{name}: {each}" for each in violations(page)]
         page.emulate_media(color_scheme="dark")  # the same page in other colours: nothing else can have changed
-        page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+        page.locator("html[data-theme=dark]").wait_for(state="attached")
         found += [f"{name}, dark: {each}" for each in violations(page, COLOURS)]
     context.close()
     assert found == []
