@@ -17,8 +17,11 @@ RUNS = 5
 IMPORT = """
 import json, resource
 from time import thread_time as now
-start = now()
 import torch, torch_npu
+start = now()
+if simulated:
+    from npusim.kernels import install
+    install()
 seconds = now() - start
 if simulated:
     torch.ones(3, device="npu") + 1
@@ -67,16 +70,13 @@ def main() -> int:
 
 
 def imports() -> list[Measure]:
-    """What the kernels add to importing torch and torch_npu."""
-    simulated = {**os.environ, **npusim.environment()}
-    plain = {name: value for name, value in simulated.items() if name != "NPUSIM"}
-    pairs = [
-        (run(f"simulated = False{IMPORT}", plain), run(f"simulated = True{IMPORT}", simulated)) for _ in range(RUNS)
-    ]
-    fastest = [min(each[side][0] for each in pairs) for side in (0, 1)]
+    """What the kernels add to importing torch and torch_npu, which import them by themselves if NPUSIM is set."""
+    environment = {name: value for name, value in {**os.environ, **npusim.environment()}.items() if name != "NPUSIM"}
+    pairs = [[run(f"simulated = {side}{IMPORT}", environment) for side in (False, True)] for _ in range(RUNS)]
+    seconds = min(simulated[0] for _, simulated in pairs)
     smallest = [min(each[side][1] for each in pairs) for side in (0, 1)]
     return [
-        Measure("import, beyond torch and torch_npu", fastest[1] - fastest[0], 0.15, "s"),
+        Measure("import, beyond torch and torch_npu", seconds, 0.15, "s"),
         Measure("memory, beyond torch and torch_npu", smallest[1] - smallest[0], 50, "MB"),
     ]
 
