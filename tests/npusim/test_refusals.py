@@ -28,6 +28,25 @@ def test_arithmetic_without_sign(torch, call, dtype):
     )
 
 
+PRODUCTS = {
+    "aclnnMatmul": lambda torch, x: x @ x,
+    "aclnnMm": lambda torch, x: torch.mm(x, x),
+    "aclnnBatchMatMul": lambda torch, x: torch.bmm(x[None], x[None]),
+    "aclnnAddmm": lambda torch, x: torch.nn.functional.linear(x, x, x[0]),
+}
+
+
+@pytest.mark.parametrize("call", PRODUCTS)
+def test_products_of_double(torch, call):
+    x = torch.eye(2, dtype=torch.float64).to("npu")
+    with pytest.raises(RuntimeError) as raised:
+        PRODUCTS[call](torch, x)
+    assert f"NPU function error: call {call} failed, error code is 161002" in str(raised.value)
+    assert "EZ1001: Tensor self not implemented for DT_DOUBLE" in str(raised.value)
+    PRODUCTS[call](torch, x.to("npu", torch.float32))
+    PRODUCTS[call](torch, x.cpu())
+
+
 LISTS = {
     "aclnnForeachAddScalarV2": lambda torch, x: torch._foreach_add(x, 1),
     "aclnnForeachAddListV2": lambda torch, x: torch._foreach_add_(x, x),

@@ -68,7 +68,7 @@ def check(overload: str, dtype: torch.dtype) -> None:
 def check_pair(name: str, pair: tuple[Tensor, Any]) -> None:
     """Raise what the operator for one tensor raises."""
     for value in pair:
-        if isinstance(value, Tensor) and value.dtype in refusals.REFUSED:
+        if isinstance(value, Tensor) and value.dtype in refusals.UNSIGNED:
             raise refusals.operand_refusal(name, pair, value.dtype)
 
 

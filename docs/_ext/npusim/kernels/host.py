@@ -10,7 +10,7 @@ from torch import Tensor
 from ..counters import COUNTS, count_copy
 from .call import PLAIN, Call, count_wait
 from .generators import host_stream
-from .refusals import REFUSED, REFUSING, operand_refusal
+from .refusals import operand_refusal, refused_dtypes
 from .tables import COPIES, INDEXING, MIXED_DEVICES
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -39,7 +39,7 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
     computes = name not in COPIES and not is_view(op)
     one_device, indexing = name not in MIXED_DEVICES, name in INDEXING
     waits = not indexing and waits_for_values(op)
-    may_refuse = name in REFUSING
+    refused = refused_dtypes(name)
     compute = op._op  # private: calling `op` does the same through one more Python frame
 
     # Half of what a call costs is Python's: no function or block here without need.
@@ -51,9 +51,9 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
             host_kwargs = {key: call.to_host(value) for key, value in kwargs.items()} if kwargs else kwargs
             if one_device and call.stray is not None:
                 call.check_devices()
-            if may_refuse:
+            if refused:
                 for tensor, _ in call.pairs:
-                    if tensor.dtype in REFUSED:
+                    if tensor.dtype in refused:
                         raise operand_refusal(name, args, tensor.dtype)
             device = call.asked or call.device
             if waits:

@@ -11,6 +11,7 @@ import torch_npu  # noqa: F401  (registers the kernels that ours override)
 
 from . import copies, draws, foreach, fused, masks, sparse
 from .host import host_kernel
+from .refusals import refusing
 from .tables import KEPT, LOOPS_OF_COPIES
 
 DEVICE, AUTOGRAD, SPARSE = "PrivateUse1", "AutogradPrivateUse1", "SparsePrivateUse1"
@@ -51,8 +52,9 @@ def _install_generic(register: Register) -> None:
         if name in LOOPS_OF_COPIES:
             register(name, _stock(op, "CompositeExplicitAutograd"), DEVICE)
         elif _has(name, "CompositeImplicitAutograd") and not _has(name, "CPU"):
+            composite = refusing(name.split(".")[0], _stock(op, "CompositeImplicitAutograd"))
             for key in (DEVICE, AUTOGRAD):
-                register(name, _stock(op, "CompositeImplicitAutograd"), key)
+                register(name, composite, key)
         else:
             if name in on_device:
                 register(name, _kernel(op), DEVICE)
