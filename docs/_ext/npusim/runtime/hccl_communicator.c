@@ -182,6 +182,7 @@ __attribute__((destructor)) static void stop(void) {
     for (Communicator *communicator = communicators; communicator; communicator = communicator->next)
         if (communicator->owner == getpid())
             leave(communicator, EXIT_GRACE_MS);
+    communicators_sweep(); /* a launcher ends last: after ranks that were killed */
 }
 
 /* ---- questions ---- */

@@ -1,7 +1,7 @@
 /* The members of a communicator, as files of its folder in shared memory.
  *
- * Member r is the file m<r>, "<pid> <leaving>". The last one out removes the folder; what a killed program
- * leaves is swept by the next one that makes a communicator. */
+ * Member r is the file m<r>, "<pid> <leaving>". The last one out removes the folder; what killed ranks leave is
+ * swept when their launcher ends, or by the next program that makes a communicator. */
 #include "hccl.h"
 
 #include <dirent.h>
