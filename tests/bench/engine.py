@@ -43,6 +43,12 @@ nitpicky = False
 livedoctest_report, livedoctest_cache = None, {cache!r}
 {more}
 """
+# Without the sidebar, for which Sphinx's own time grows with the square of the pages.
+GENERATED_CONF = """
+extensions = ["myst_parser", {extension!r}]
+html_sidebars = {{"**": []}}
+livedoctest_device = "none"
+"""
 
 
 def timed(action: Callable[[], object]) -> float:
@@ -78,9 +84,10 @@ class Bench:
         command = [sys.executable, "-m", "sphinx", *options, str(source), str(out)]
         return subprocess.Popen(command, cwd=conf, env=environment, stdout=log, stderr=subprocess.STDOUT)
 
-    def build(self, conf: Path, **options: Any) -> None:
-        """Build English."""
-        self.start(conf, "en", **options).wait()
+    def build(self, conf: Path, **options: Any) -> float:
+        """Build English; the most memory that the largest of its processes took, in MiB."""
+        _, _, usage = os.wait4(self.start(conf, "en", **options).pid, 0)
+        return usage.ru_maxrss / 1024
 
     def both(self, conf: Path, at_once: bool = False) -> None:
         """Build both languages, one after the other or, as `nox -s docs` does, at once."""
@@ -153,18 +160,21 @@ def generated(bench: Bench, count: int) -> None:
     for page in range(count):
         blocks = "".join(block.format(page + number, page + number + 1) for number in range(BLOCKS))
         (source / f"p{page:04}.md").write_text(f"# Page {page}\n{blocks}")
-    seconds = {}
+    seconds, memory = {}, {}
     for name in ("livedoctest", "plain"):
         conf = bench.folder / f"generated-{name}"
         conf.mkdir()
-        (conf / "conf.py").write_text(f"extensions = ['myst_parser', {name!r}]\nlivedoctest_device = 'none'\n")
-        seconds[name] = timed(partial(bench.build, conf, source=source))
+        (conf / "conf.py").write_text(GENERATED_CONF.format(extension=name))
+        started = time.perf_counter()
+        memory[name] = bench.build(conf, source=source)
+        seconds[name] = time.perf_counter() - started
     code = bench.folder / "generated.json"
     code.write_text(json.dumps(code_of(bench.folder / "generated-livedoctest")))
     warm = timed(lambda: peers.warm(code, dict(os.environ)))
     beyond = (seconds["livedoctest"] - seconds["plain"] - warm) / count
     row(f"{count} pages of {BLOCKS} blocks without a device", seconds["livedoctest"])
     print(f"  a page, beyond Sphinx and the code alone: {1000 * beyond:.1f} ms")
+    print(f"  memory: {memory['livedoctest']:.0f} MiB, Sphinx alone {memory['plain']:.0f} MiB")
 
 
 def row(what: str, seconds: float, reference: float | None = None, of: str = "L") -> None:
@@ -182,8 +192,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), [f"{name}.md" for name in options.docnames])
-        guide(bench, options.peers)
         generated(bench, options.generated)
+        guide(bench, options.peers)
 
 
 if __name__ == "__main__":

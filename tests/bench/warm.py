@@ -31,16 +31,25 @@ def run(unit: dict[str, Any], module: types.ModuleType) -> None:
 def main() -> None:
     """Run all pages."""
     count = int(sys.argv[2]) if sys.argv[2:] else None
-    sys.path.insert(0, "")
     for page in json.loads(Path(sys.argv[1]).read_text()):
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
+            sys.path.insert(0, folder)  # in full: workers that are spawned would take "" as where this process began
             for block in page["blocks"][:count]:
                 for unit in block["units"]:
                     run(unit, module)
+            forget(folder)
             os.chdir("/")
+
+
+def forget(folder: str) -> None:
+    """Let the next page import files of its own, which may have the same names."""
+    sys.path.remove(folder)
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(folder):
+            del sys.modules[name]
 
 
 if __name__ == "__main__":
