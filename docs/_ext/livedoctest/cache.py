@@ -26,6 +26,7 @@ from livedoctest.settings import Settings
 from livedoctest.stock import Stock
 
 SILENT_SECONDS = 2.0
+LINES = frozenset(["line", "expected_line", "warnings_line"])
 DISTRIBUTIONS = (".dist-info", ".egg-info")  # how the folders of installed ones end
 
 
@@ -78,17 +79,16 @@ def distributions() -> list[str]:
 
 def page_key(page: Page, device: Device, common: str) -> str:
     """What the results of a page depend on, as one digest. Prose and line numbers are not in it; see `places_in`."""
-    blocks = [asdict(block) for block in page.blocks]
-    for block in blocks:
-        del block["line"], block["warnings_line"]
-        for output in block["outputs"]:
-            del output["line"]
-            output["flags"] = sorted(output["flags"])
-        for unit in block["units"]:
-            del unit["line"], unit["expected_line"]
-            unit["flags"] = sorted(unit["flags"])
-    parts = {"blocks": blocks, "common": common, "skipped": [skip_reason(block, device) for block in page.blocks]}
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    skipped = [skip_reason(block, device) for block in page.blocks]
+    parts = {"blocks": page.blocks, "common": common, "skipped": skipped}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=_without_lines).encode()).hexdigest()
+
+
+def _without_lines(value: Any) -> Any:
+    """What is in a block, its units and outputs, but for where they stand."""
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return {name: part for name, part in vars(value).items() if name not in LINES}
 
 
 def places_in(page: Page, run: Run) -> list[list[str | int]] | None:
