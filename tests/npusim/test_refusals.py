@@ -1,6 +1,10 @@
 """What CANN refuses, in the class and the stable text of the real error."""
 
+import warnings
+
 import pytest
+
+import npusim
 
 pytestmark = pytest.mark.simulated
 
@@ -31,50 +35,116 @@ def test_arithmetic_without_sign(torch, call, dtype):
 PRODUCTS = {
     "aclnnMatmul": lambda torch, x: x @ x,
     "aclnnMm": lambda torch, x: torch.mm(x, x),
+    "aclnnMv": lambda torch, x: torch.mv(x, x[0]),
+    "aclnnDot": lambda torch, x: torch.dot(x[0], x[0]),
     "aclnnBatchMatMul": lambda torch, x: torch.bmm(x[None], x[None]),
+    "aclnnBaddbmm": lambda torch, x: torch.baddbmm(x[None], x[None], x[None]),
+    "aclnnAddbmm": lambda torch, x: torch.addbmm(x, x[None], x[None]),
     "aclnnAddmm": lambda torch, x: torch.nn.functional.linear(x, x, x[0]),
 }
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
 @pytest.mark.parametrize("call", PRODUCTS)
-def test_products_of_double(torch, call):
-    x = torch.eye(2, dtype=torch.float64).to("npu")
+def test_products(torch, call, dtype):
+    x = torch.eye(2, dtype=getattr(torch, dtype)).to("npu")
     with pytest.raises(RuntimeError) as raised:
         PRODUCTS[call](torch, x)
     assert f"NPU function error: call {call} failed, error code is 161002" in str(raised.value)
-    assert "EZ1001: Tensor self not implemented for DT_DOUBLE" in str(raised.value)
+    name = {"float64": "DOUBLE"}.get(dtype, dtype.upper())
+    assert f"EZ1001: Tensor self not implemented for DT_{name}" in str(raised.value)
     PRODUCTS[call](torch, x.to("npu", torch.float32))
     PRODUCTS[call](torch, x.cpu())
 
 
+@pytest.mark.parametrize("call", PRODUCTS)
+def test_products_of_whole_numbers_are_computed_with_a_warning(torch, call):
+    x = torch.eye(2, dtype=torch.int64, device="npu")
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        assert PRODUCTS[call](torch, x).device == x.device
+    (warning,) = given
+    assert warning.category is npusim.HardwareWarning
+    assert (warning.filename, f"{call} of CANN takes no DT_INT64" in str(warning.message)) == (__file__, True)
+
+
+def test_products_without_a_warning(torch):
+    whole = torch.ones(2, dtype=torch.int32, device="npu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.dot(whole, whole).item() == 2  # of these, CANN has a kernel
+        for dtype in (torch.float32, torch.float16, torch.bfloat16):
+            for call in PRODUCTS.values():
+                call(torch, torch.eye(2, dtype=dtype, device="npu"))
+
+
+WHOLE = ["int64", "uint16", "uint32", "uint64"]
+DOUBLE = ["float64", "complex64"]
 LISTS = {
-    "aclnnForeachAddScalarV2": lambda torch, x: torch._foreach_add(x, 1),
-    "aclnnForeachAddListV2": lambda torch, x: torch._foreach_add_(x, x),
-    "aclnnForeachSubListV2": lambda torch, x: torch._foreach_sub(x, x),
-    "aclnnForeachMulScalarV2": lambda torch, x: torch._foreach_mul_(x, 2),
-    "aclnnForeachMulList": lambda torch, x: torch._foreach_mul(x, x),
+    "aclnnForeachAddScalarV2": (lambda torch, x: torch._foreach_add(x, 1), WHOLE + DOUBLE),
+    "aclnnForeachAddListV2": (lambda torch, x: torch._foreach_add_(x, x), WHOLE + DOUBLE),
+    "aclnnForeachAddScalarList": (lambda torch, x: torch._foreach_add(x, [1, 1]), DOUBLE),
+    "aclnnForeachSubListV2": (lambda torch, x: torch._foreach_sub(x, x, alpha=2), WHOLE + DOUBLE),
+    "aclnnForeachSubScalarList": (lambda torch, x: torch._foreach_sub_(x, [1, 1]), DOUBLE),
+    "aclnnForeachMulScalarV2": (lambda torch, x: torch._foreach_mul_(x, 2), [*WHOLE, *DOUBLE, "uint8"]),
+    "aclnnForeachMulList": (lambda torch, x: torch._foreach_mul(x, x), [*WHOLE, *DOUBLE, "bool"]),
+    "aclnnForeachMulScalarList": (lambda torch, x: torch._foreach_mul(x, [2, 2]), DOUBLE),
+    "aclnnForeachDivList": (lambda torch, x: torch._foreach_div(x, x), DOUBLE),
+    "aclnnForeachPowList": (lambda torch, x: torch._foreach_pow(x, x), DOUBLE),
+    "aclnnForeachPowScalarList": (lambda torch, x: torch._foreach_pow_(x, [2, 2]), DOUBLE),
+    "aclnnForeachLerpScalar": (lambda torch, x: torch._foreach_lerp(x, x, 0.5), DOUBLE),
+    "aclnnForeachLerpList": (lambda torch, x: torch._foreach_lerp(x, x, x), DOUBLE),
+    "aclnnForeachAddcdivScalarV2": (lambda torch, x: torch._foreach_addcdiv(x, x, x, value=1), DOUBLE),
+    "aclnnForeachAddcmulScalarV2": (lambda torch, x: torch._foreach_addcmul_(x, x, x), DOUBLE),
+    "aclnnForeachNorm": (lambda torch, x: torch._foreach_norm(x), ["float64"]),
+    "aclnnForeachRoundOffNumberV2": (lambda torch, x: torch._foreach_floor(x), ["float64", "bool"]),
+    "aclnnForeachCos": (lambda torch, x: torch._foreach_cos_(x), DOUBLE),
+    "aclnnForeachSigmoid": (lambda torch, x: torch._foreach_sigmoid(x), DOUBLE),
+    "aclnnForeachSqrt": (lambda torch, x: torch._foreach_sqrt(x), DOUBLE),
+    "aclnnForeachTanh": (lambda torch, x: torch._foreach_tanh(x), DOUBLE),
 }
 
 
-@pytest.mark.parametrize("dtype", ["int64", "float64", "uint16", "uint32", "uint64"])
-@pytest.mark.parametrize("call", LISTS)
+@pytest.mark.parametrize(("call", "dtype"), [(call, dtype) for call, (_, dtypes) in LISTS.items() for dtype in dtypes])
 def test_lists_of_one_dtype(torch, call, dtype):
     # The wheel's own kernels call these functions, or check the dtypes: seen with a libopapi.so of their names only.
     x = [torch.ones(2, dtype=getattr(torch, dtype)).to("npu") for _ in range(2)]
     with pytest.raises(RuntimeError) as raised:
-        LISTS[call](torch, x)
+        LISTS[call][0](torch, x)
     assert f"NPU function error: call {call} failed, error code is 161002" in str(raised.value)
     assert f"[0] not implemented for DT_{dtype.upper().replace('FLOAT64', 'DOUBLE')}" in str(raised.value)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint8", "uint16", "float64"])
-def test_torch_npus_own_checks_of_lists(torch, dtype):
+@pytest.mark.parametrize("call", LISTS)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_lists_that_are_taken(torch, call, dtype):
     x = [torch.ones(2, dtype=getattr(torch, dtype)).to("npu") for _ in range(2)]
-    with pytest.raises(RuntimeError, match="input must be half, float, int32 or bfloat16"):
-        torch._foreach_sub(x, 1)
-    if dtype == "float64":
-        with pytest.raises(RuntimeError, match="input must be half, float or bfloat16"):
-            torch._foreach_div(x, 2)
+    LISTS[call][0](torch, x)
+
+
+OWN_CHECKS = {
+    "half, float, int32 or bfloat16": {
+        "_foreach_sub": ((1,), ["int64", "uint8", "uint16", "float64"]),
+        "_foreach_pow": ((2,), ["float64"]),
+    },
+    "half, float or bfloat16": {
+        "_foreach_div": ((2,), ["float64"]),
+        "_foreach_div_": (([2, 2],), ["float64"]),
+        **{f"_foreach_{name}": ((), ["float64", "complex64"]) for name in ("exp", "log", "reciprocal", "log1p_")},
+    },
+    "half or float or int32 or bfloat16": {"_foreach_neg": ((), ["float64"])},
+    "half, float, int or short or bfloat16": {"_foreach_zero_": ((), ["float64", "complex64"])},
+}
+
+
+@pytest.mark.parametrize(
+    ("taken", "name", "dtype"),
+    [(taken, name, dtype) for taken, calls in OWN_CHECKS.items() for name in calls for dtype in calls[name][1]],
+)
+def test_torch_npus_own_checks_of_lists(torch, taken, name, dtype):
+    x = [torch.ones(2, dtype=getattr(torch, dtype)).to("npu") for _ in range(2)]
+    with pytest.raises(RuntimeError, match=f"^input must be {taken}$"):
+        getattr(torch, name)(x, *OWN_CHECKS[taken][name][0])
 
 
 def test_lists_that_are_computed_tensor_by_tensor(torch):
@@ -83,6 +153,12 @@ def test_lists_that_are_computed_tensor_by_tensor(torch):
     assert [x.tolist() for x in torch._foreach_sub([whole[::2], whole[1::2]], 1)] == [[-1, 1], [0, 2]]
     assert [x.tolist() for x in torch._foreach_mul([whole, whole], 0.5)] == [[0, 0.5, 1, 1.5]] * 2
     assert [x.tolist() for x in torch._foreach_div([whole], 2)] == [[0, 0.5, 1, 1.5]]
+    assert [x.tolist() for x in torch._foreach_neg([whole, whole])] == [[0, -1, -2, -3]] * 2
+    assert [x.tolist() for x in torch._foreach_add([whole, whole], [1, 2])] == [[1, 2, 3, 4], [2, 3, 4, 5]]
+    assert [x.tolist() for x in torch._foreach_pow([whole], 2)] == [[0, 1, 4, 9]]
+    assert [x.tolist() for x in torch._foreach_floor([whole])] == [[0, 1, 2, 3]]
+    mixed = torch._foreach_exp([part.to("npu", torch.float64), part])
+    assert [x.dtype for x in mixed] == [torch.float64, torch.float32]
     with pytest.raises(RuntimeError, match="call aclnnAdds failed"):
         torch._foreach_add([part, torch.ones(2, dtype=torch.uint16).to("npu")], 1)
 

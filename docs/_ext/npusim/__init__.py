@@ -6,8 +6,17 @@ simulated NPUs; `environment()` gives the variables that do the same for any pro
 
 from .counters import count, counters
 from .environment import environment
-from .errors import SetupError
+from .errors import HardwareWarning, SetupError
 from .facts import CANN_VERSION, SOC_NAME
 from .versions import check_versions
 
-__all__ = ["CANN_VERSION", "SOC_NAME", "SetupError", "check_versions", "count", "counters", "environment"]
+__all__ = [
+    "CANN_VERSION",
+    "SOC_NAME",
+    "HardwareWarning",
+    "SetupError",
+    "check_versions",
+    "count",
+    "counters",
+    "environment",
+]

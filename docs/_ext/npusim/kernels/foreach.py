@@ -1,92 +1,129 @@
 """Arithmetic on lists of tensors: what torch_npu and CANN refuse, on the 910B, of the dtypes that the CPU takes.
 
-Source: Ascend/op-plugin, op_plugin/ops/opapi/Foreach*.cpp. Tensors that are all alike go to one function of CANN at
-once, others to the operator for one tensor, each by itself; and so do tensors whose dtype the operation changes.
-CANN's lists of dtypes: hicann/ops-nn, foreach/<operator>/op_host/op_api, and its documentation of each function. They
-grow with its versions; refused here is what none has.
+Tensors that are all alike go to one function of CANN at once, others to the operator for one tensor, each by itself;
+and so do tensors whose dtype the operation changes. Which function the wheel's own kernels call for which dtype, and
+what they refuse themselves: seen with a libopapi.so of nothing but the names of CANN's functions. CANN's lists of
+dtypes: its documents of each function in hicann/ops-nn, foreach/<operator>/docs. They grow with its versions; refused
+here is what none has.
 """
 
-from collections.abc import Callable
-from typing import Any
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from . import refusals
 
-# Operator and overload: CANN's function, and what its source calls the first tensor.
+NUMBERS = (int, float, complex)
+FLOATS = frozenset([torch.float, torch.half, torch.bfloat16])
+FLOATS_AND_INT = FLOATS | {torch.int32}
+SMALL = FLOATS_AND_INT | {torch.int16, torch.int8, torch.uint8}
+
+
+class Function(NamedTuple):
+    """What tensors that are all alike go to at once."""
+
+    refusal: str  # CANN's function and its name of the first tensor, or the text of torch_npu's own error
+    taken: frozenset[torch.dtype]
+    whole: bool = False  # whether whole numbers, bool among them, go there too
+
+    def error(self, operator: str, dtype: torch.dtype) -> RuntimeError:
+        """For tensors of a dtype that it does not take."""
+        if not self.refusal.startswith("aclnn"):
+            return RuntimeError(self.refusal)
+        function, tensor = self.refusal.split()
+        return refusals.refusal(operator, function, f"Tensor {tensor}", dtype)
+
+
+_OWN = Function("input must be half, float or bfloat16", FLOATS)
+_ROUND = Function("aclnnForeachRoundOffNumberV2 (*self)[0]", SMALL | {torch.int64}, whole=True)
+_POW = Function("input must be half, float, int32 or bfloat16", FLOATS_AND_INT)
+_ADDCDIV = Function("aclnnForeachAddcdivScalarV2 (*self)[0]", FLOATS)
+_ADDCMUL = Function("aclnnForeachAddcmulScalarV2 (*self)[0]", FLOATS_AND_INT)
+
 FUNCTIONS = {
-    "_foreach_add.Scalar": ("aclnnForeachAddScalarV2", "(*self)[0]"),
-    "_foreach_add.List": ("aclnnForeachAddListV2", "(*self)[0]"),
-    "_foreach_sub.List": ("aclnnForeachSubListV2", "(*self)[0]"),
-    "_foreach_mul.Scalar": ("aclnnForeachMulScalarV2", "(*self)[0]"),
-    "_foreach_mul.List": ("aclnnForeachMulList", "(*x1)[0]"),
+    "add.Scalar": Function("aclnnForeachAddScalarV2 (*self)[0]", SMALL, whole=True),
+    "add.List": Function("aclnnForeachAddListV2 (*self)[0]", SMALL, whole=True),
+    "add.ScalarList": Function("aclnnForeachAddScalarList (*x)[0]", FLOATS_AND_INT),
+    "sub.Scalar": Function("input must be half, float, int32 or bfloat16", FLOATS_AND_INT, whole=True),
+    "sub.List": Function("aclnnForeachSubListV2 (*self)[0]", SMALL, whole=True),
+    "sub.ScalarList": Function("aclnnForeachSubScalarList (*x)[0]", FLOATS_AND_INT),
+    "mul.Scalar": Function("aclnnForeachMulScalarV2 (*self)[0]", FLOATS_AND_INT, whole=True),
+    "mul.List": Function("aclnnForeachMulList (*x1)[0]", SMALL, whole=True),
+    "mul.ScalarList": Function("aclnnForeachMulScalarList (*x)[0]", FLOATS_AND_INT),
+    "div.Scalar": _OWN,
+    "div.List": Function("aclnnForeachDivList (*x1)[0]", FLOATS),
+    "div.ScalarList": _OWN,
+    "pow.Scalar": _POW,
+    "pow.List": Function("aclnnForeachPowList (*x1)[0]", FLOATS_AND_INT),
+    "pow.ScalarList": Function("aclnnForeachPowScalarList (*x)[0]", FLOATS_AND_INT),
+    "lerp.Scalar": Function("aclnnForeachLerpScalar (*x1)[0]", FLOATS),
+    "lerp.List": Function("aclnnForeachLerpList (*x1)[0]", FLOATS, whole=True),
+    "addcdiv.Scalar": _ADDCDIV,
+    "addcmul.Scalar": _ADDCMUL,
+    "norm.Scalar": Function("aclnnForeachNorm (*x)[0]", FLOATS),
+    "zero_": Function("input must be half, float, int or short or bfloat16", FLOATS_AND_INT | {torch.int16}),
+    "neg": Function("input must be half or float or int32 or bfloat16", FLOATS_AND_INT),
+    **dict.fromkeys(["exp", "expm1", "log", "log10", "log1p", "log2", "reciprocal"], _OWN),
+    **dict.fromkeys(["ceil", "floor", "frac", "round", "trunc"], _ROUND),
+    **{
+        name: Function(f"aclnnForeach{name.capitalize()} {tensor}", FLOATS)
+        for name, tensor in {"cos": "(*x)[0]", "sigmoid": "(*x)[0]", "sqrt": "(*self)[0]", "tanh": "(*x)[0]"}.items()
+    },
 }
-TAKEN = frozenset([torch.float, torch.half, torch.bfloat16, torch.int32, torch.int16, torch.int8, torch.uint8])
-
-# Operator and overload: what torch_npu itself takes, and its error.
-OWN_CHECKS = {
-    "_foreach_sub.Scalar": (TAKEN - {torch.int16, torch.int8, torch.uint8}, "half, float, int32 or bfloat16"),
-    "_foreach_div.Scalar": (frozenset([torch.half, torch.float, torch.bfloat16]), "half, float or bfloat16"),
-}
-OPERATORS = ("_foreach_add", "_foreach_sub", "_foreach_mul", "_foreach_div")
-DTYPES = {torch.float64: "DT_DOUBLE"}  # whose names in CANN are not their own
 
 
-def refusing(op: torch._ops.OpOverload, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel for `op`, with a check before it if it does arithmetic on lists."""
-    name = op._schema.name.split("::")[1].rstrip("_")
-    if name not in OPERATORS:
+def checked(op: torch._ops.OpOverload, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel for `op`, with a check before it if it takes lists of which something is known."""
+    operator, overload = op._schema.name.split("::")[1], op._schema.overload_name
+    name = operator.removeprefix("_foreach_")
+    key = ".".join(filter(None, [name, overload]))
+    function = FUNCTIONS.get(key) or FUNCTIONS.get(key.replace("_.", ".").removesuffix("_"))
+    if function is None or not operator.startswith("_foreach_"):
         return kernel
-    overload = f"{name}.{op._schema.overload_name}"
-    taken = OWN_CHECKS[overload][0] if overload in OWN_CHECKS else TAKEN
 
-    def run(tensors: list[Tensor], other: Any, *args: Any, **kwargs: Any) -> Any:
-        others = list(other) if isinstance(other, (list, tuple)) else [other] * len(tensors)
-        dtypes = {value.dtype for value in (*tensors, *others) if isinstance(value, Tensor)}
-        if not dtypes <= taken:
-            if _at_once(overload, tensors, others, kwargs.get("alpha", 1)):
-                check(overload, tensors[0].dtype)
-            else:
-                for pair in zip(tensors, others, strict=False):
-                    check_pair(name.removeprefix("_foreach_"), pair)
-        return kernel(tensors, other, *args, **kwargs)
+    @functools.wraps(kernel)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        values = (*args, *kwargs.values())
+        lists = [value for value in values if _is_list_of(Tensor, value)]
+        if not {tensor.dtype for tensors in lists for tensor in tensors} <= function.taken:
+            calls = list(_calls(values, lists))
+            if _at_once(function, calls):
+                raise function.error(operator.rstrip("_"), lists[0][0].dtype)
+            if name.rstrip("_") in refusals.ARITHMETIC:
+                for tensors, numbers in calls:
+                    refusals.check_arithmetic(name.rstrip("_"), (*tensors, *numbers), tensors)
+        return kernel(*args, **kwargs)
 
     return run
 
 
-def check(overload: str, dtype: torch.dtype) -> None:
-    """Raise torch_npu's error for tensors of a dtype that it, or CANN, does not take."""
-    if overload in OWN_CHECKS:
-        raise RuntimeError(f"input must be {OWN_CHECKS[overload][1]}")
-    if overload in FUNCTIONS:
-        function, tensor = FUNCTIONS[overload]
-        kind = DTYPES.get(dtype) or f"DT_{str(dtype).removeprefix('torch.').upper()}"
-        raise refusals.refusal(overload.partition(".")[0], function, f"Tensor {tensor}", kind)
+def _is_list_of(kind: Any, value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) > 0 and isinstance(value[0], kind)
 
 
-def check_pair(name: str, pair: tuple[Tensor, Any]) -> None:
-    """Raise what the operator for one tensor raises."""
-    for value in pair:
-        if isinstance(value, Tensor) and value.dtype in refusals.UNSIGNED:
-            raise refusals.operand_refusal(name, pair, value.dtype)
+def _calls(values: Sequence[Any], lists: Sequence[Sequence[Tensor]]) -> Iterator[tuple[Sequence[Tensor], list[Any]]]:
+    """The tensors and the numbers of each single operation."""
+    same = [value for value in values if isinstance(value, NUMBERS)]
+    own = [value for value in values if _is_list_of(NUMBERS, value)]
+    for i, tensors in enumerate(zip(*lists, strict=False)):
+        yield tensors, [*same, *(each[i] for each in own)]
 
 
-def _at_once(overload: str, tensors: list[Tensor], others: list[Any], alpha: float) -> bool:
+def _at_once(function: Function, calls: Sequence[tuple[Sequence[Tensor], list[Any]]]) -> bool:
     """After can_use_fast_route in PyTorch's ATen/native/ForeachUtils.h."""
-    first = tensors[0]
-    if "div" in overload and not (first.is_floating_point() or first.is_complex()):
+    first = calls[0][0][0]
+    if not (function.whole or first.is_floating_point() or first.is_complex()):
         return False
-    numbers = [alpha] if overload in ("_foreach_add.List", "_foreach_sub.List") else []
-    for tensor, other in zip(tensors, others, strict=False):
-        if (tensor.dtype, tensor.device) != (first.dtype, first.device) or not _is_dense(tensor):
+    for tensors, numbers in calls:
+        like = tensors[0]
+        if not _is_dense(like) or any((each.dtype, each.device) != (first.dtype, first.device) for each in tensors):
             return False
-        if isinstance(other, Tensor):
-            if (other.dtype, other.shape, other.stride()) != (tensor.dtype, tensor.shape, tensor.stride()):
-                return False
-        else:
-            numbers = [other]
-        if any(torch.result_type(tensor, number) != tensor.dtype for number in numbers):
+        if any((each.shape, each.stride()) != (like.shape, like.stride()) for each in tensors):
+            return False
+        if any(torch.result_type(like, number) != like.dtype for number in numbers):
             return False
     return True
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from ..counters import COUNTS, count_copy
 from .call import PLAIN, Call, count_wait
 from .generators import host_stream
-from .refusals import operand_refusal, refused_dtypes
+from .refusals import check_of
 from .tables import COPIES, INDEXING, MIXED_DEVICES
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -39,7 +39,7 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
     computes = name not in COPIES and not is_view(op)
     one_device, indexing = name not in MIXED_DEVICES, name in INDEXING
     waits = not indexing and waits_for_values(op)
-    refused = refused_dtypes(name)
+    check_dtypes = check_of(name)
     compute = op._op  # private: calling `op` does the same through one more Python frame
 
     # Half of what a call costs is Python's: no function or block here without need.
@@ -51,10 +51,8 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
             host_kwargs = {key: call.to_host(value) for key, value in kwargs.items()} if kwargs else kwargs
             if one_device and call.stray is not None:
                 call.check_devices()
-            if refused:
-                for tensor, _ in call.pairs:
-                    if tensor.dtype in refused:
-                        raise operand_refusal(name, args, tensor.dtype)
+            if check_dtypes is not None:
+                check_dtypes(args, [tensor for tensor, _ in call.pairs])
             device = call.asked or call.device
             if waits:
                 count_wait(device)

@@ -11,7 +11,7 @@ import torch_npu  # noqa: F401  (registers the kernels that ours override)
 
 from . import copies, draws, foreach, fused, masks, sparse
 from .host import host_kernel
-from .refusals import refusing
+from .refusals import checked
 from .tables import KEPT, LOOPS_OF_COPIES
 
 DEVICE, AUTOGRAD, SPARSE = "PrivateUse1", "AutogradPrivateUse1", "SparsePrivateUse1"
@@ -52,7 +52,7 @@ def _install_generic(register: Register) -> None:
         if name in LOOPS_OF_COPIES:
             register(name, _stock(op, "CompositeExplicitAutograd"), DEVICE)
         elif _has(name, "CompositeImplicitAutograd") and not _has(name, "CPU"):
-            composite = refusing(name.split(".")[0], _stock(op, "CompositeImplicitAutograd"))
+            composite = checked(name.split(".")[0], _stock(op, "CompositeImplicitAutograd"))
             for key in (DEVICE, AUTOGRAD):
                 register(name, composite, key)
         else:
@@ -64,7 +64,7 @@ def _install_generic(register: Register) -> None:
 
 
 def _kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
-    kernel = foreach.refusing(op, host_kernel(op))
+    kernel = foreach.checked(op, host_kernel(op))
     return masks.filling(op, kernel) if op._schema.name in masks.OPERATORS else kernel
 
 
