@@ -60,7 +60,7 @@ def test_conjugate_and_negative_bits(torch, view):
     def function(torch, x):
         result = BITS[view](x)
         result.mul_(2)
-        return [result.is_conj(), result.is_neg(), result.resolve_conj().resolve_neg(), result + 1, result @ result]
+        return [result.is_conj(), result.is_neg(), result.resolve_conj().resolve_neg(), result + 1, result * result]
 
     check(torch, function, torch.tensor([[1 + 2j, -1j], [3, 2 - 1j]]))
 

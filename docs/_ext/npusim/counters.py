@@ -15,7 +15,8 @@ sync         times the host waited for a device: torch.npu.synchronize() and its
 
 A host mask as an index is a copy to the device and a synchronisation. Writing one value by a mask of the device is a
 fill, for which torch_npu reads the value; `x[mask] = 1` makes a tensor of the number first, `masked_fill_` does not.
-A 0-dim CPU tensor as an operand is none: it goes along as a number.
+A 0-dim CPU tensor as an operand goes along as a number, which is no copy; to some operators torch_npu copies it, see
+kernels/numbers.py.
 """
 
 import ctypes

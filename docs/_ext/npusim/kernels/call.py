@@ -83,12 +83,13 @@ PLAIN = frozenset([int, float, bool, type(None), torch.dtype])
 class Call:
     """One operator call: its device tensors, and the CPU tensors that stand for them."""
 
-    __slots__ = ("asked", "device", "pairs", "storages", "stray")
+    __slots__ = ("asked", "device", "numbers", "pairs", "storages", "stray")
 
     def __init__(self) -> None:
         self.device: torch.device | None = None  # of the first device tensor
         self.asked: torch.device | None = None  # the caller's device argument
         self.stray: torch.device | None = None  # of a tensor that is not where the first one is
+        self.numbers = False  # whether there are 0-dim tensors of the CPU
         self.pairs: list[tuple[Tensor, Tensor]] = []  # device tensor, its CPU alias
         # The host's side of each device storage, with a tensor: arguments that overlap still do.
         self.storages: dict[int, tuple[HostMemory, Tensor]] = {}
@@ -109,8 +110,11 @@ class Call:
 
     def _tensor_to_host(self, tensor: Tensor) -> Tensor:
         if tensor.is_cpu:
-            if tensor.dim() and tensor.layout is torch.strided:
-                self.stray = HOST  # a 0-dim CPU tensor is a number and mixes with all devices
+            if tensor.layout is torch.strided:
+                if tensor.dim():
+                    self.stray = HOST
+                else:
+                    self.numbers = True  # some operators take them, see numbers.py
             return tensor
         device = tensor.device
         if not is_npu(device) or not is_dense(tensor):
@@ -132,14 +136,6 @@ class Call:
         alias = known_storage[0].alias(tensor)
         self.pairs.append((tensor, alias))
         return alias
-
-    def check_devices(self) -> None:
-        """Raise torch's error if `stray` says that the tensors are on more than one device."""
-        if self.device is not None:
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{self.device} and {self.stray}!"
-            )
 
     def make_resizable(self, value: Any) -> Any:
         """A copy instead of an alias, whose memory cannot grow; `write_back` brings its contents home."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ..counters import COUNTS, count_copy
+from . import numbers
 from .call import PLAIN, Call, count_wait
 from .generators import host_stream
 from .refusals import check_of
@@ -49,8 +50,10 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
             call = Call()
             host_args = [value if type(value) in PLAIN else call.to_host(value) for value in args]
             host_kwargs = {key: call.to_host(value) for key, value in kwargs.items()} if kwargs else kwargs
-            if one_device and call.stray is not None:
-                call.check_devices()
+            if call.numbers and call.device is not None:
+                numbers.check(name, args)
+            if one_device and call.stray is not None and call.device is not None:
+                raise numbers.different_devices(call.device, call.stray)
             if check_dtypes is not None:
                 check_dtypes(args, [tensor for tensor, _ in call.pairs])
             device = call.asked or call.device

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from ..errors import HardwareWarning
+from . import numbers
 
 Check = Callable[[Sequence[Any], Iterable[Tensor]], None]
 
@@ -79,15 +80,15 @@ def check_product(name: str, tensors: Iterable[Tensor]) -> None:
 
 
 def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """For a composite operator: the function, with a check before it where CANN has one function for the whole."""
+    """For a composite operator, of which torch_npu has a kernel for the whole: the function, with the checks before."""
     check = check_of(name)
-    if check is None:
-        return function
 
     def run(*args: Any, **kwargs: Any) -> Any:
         tensors = [value for value in args if isinstance(value, Tensor)]
-        check(args, tensors)
-        if all(tensor.is_floating_point() for tensor in tensors):
+        numbers.check(name, args)
+        if check is not None:
+            check(args, tensors)
+        if check is None or all(tensor.is_floating_point() for tensor in tensors):
             return function(*args, **kwargs)
         with warnings.catch_warnings():  # what it calls would warn again
             warnings.simplefilter("ignore", HardwareWarning)
