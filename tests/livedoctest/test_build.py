@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -294,6 +295,21 @@ def test_included_files_are_named(site):
     assert made.blocks()[0]["source"] == "part.txt"
     made.write("part.txt", PASS.split("\n\n")[1])
     assert made.build().status == 0
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_files_that_include_each_other_are_one_fault(site, jobs):
+    pages = {
+        "index.md": "# Title\n\n```{toctree}\na\nb\n```\n\n" + PASS,
+        "a.md": "# A\n\n```{include} part.txt\n```\n",
+        "part.txt": "Text.\n\n- ```{include} a.md\n  ```\n",
+        "b.md": "# B\n\n```python\n1\n```\n\n```{include} self.txt\n:end-before: after\n```\n",
+        "self.txt": "Text.\n\nafter\n\n```{include} self.txt\n:end-before: after\n```\n",
+    }
+    built = site(pages).build("-j", jobs)
+    assert built.status == 2
+    found = re.findall(r"(\w+\.\w+):(\d+): WARNING: .*\[livedoctest\.(\S+)\]", built.log)
+    assert found == [("a.md", "3", "include"), ("b.md", "3", "unverified")], built.log
 
 
 def test_code_that_is_included_as_text_is_named(site):

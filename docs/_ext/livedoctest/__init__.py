@@ -25,6 +25,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         downloads,
         execute,
         gallery,
+        inclusion,
         overview,
         publish,
         reference,
@@ -36,6 +37,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     directives.setup_directives(app)
     gallery.setup_gallery(app)
     declaration.setup_declaration(app)
+    inclusion.setup_inclusion(app)
     collect.setup_collection(app)
     workshop.setup_workshop(app)
     execute.setup_execution(app)

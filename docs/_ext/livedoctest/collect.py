@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from livedoctest import prompts, scan
+from livedoctest import inclusion, prompts, scan
 from livedoctest.block import Block, Finding, Output, Page, Unit
 from livedoctest.declaration import check_declaration, unused_files
 from livedoctest.directives import MARK
@@ -42,6 +42,7 @@ class Collector:
         self.locators: dict[Path, Locator] = {}
         self.places: dict[nodes.Element, tuple[Path, int]] = {}
         self.default_flags = frozenset(Stock.of(env.config).flags)
+        self.page.findings += inclusion.findings(env)
 
     def collect(self) -> Page:
         """Make the blocks, and note what cannot run."""

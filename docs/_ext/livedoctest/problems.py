@@ -17,6 +17,7 @@ class Problem(Enum):
     ORPHAN = "An output or warning block has no code block above it: put it right below the code that gives it."
     DUPLICATE = "Several output or warning blocks are for one code block: leave one, or give each output a condition."
     SYNTAX = "A block cannot be parsed, so nothing of it can run: correct the code or its prompts."
+    INCLUDE = "A file includes itself, at once or through other files: take one of the includes out."
     FAILED = "A block printed, raised or warned something else than the page says."
     NOT_RUN = "A block could not run to its end: its process was killed, ended early or took too long."
     EMPTY_PAGE = "A page runs no block and does not say so: add blocks, or `livedoctest: none` to its front matter."
