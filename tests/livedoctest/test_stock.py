@@ -181,3 +181,23 @@ def test_flags_that_a_project_registers_are_known_by_name(site):
     conf = "import doctest\ndoctest_default_flags = doctest.register_optionflag('NUMBER')\n"
     built = site(index=page, conf=conf).build()
     assert built.status == 0, built.log
+
+
+BARE = "T\n=\n\n.. testsetup:: {group}\n\n   x = 1\n\nText.\n\n>>> x\n{output}\n"
+
+
+@pytest.mark.parametrize(("output", "status"), [("1", "passed"), ("2", "failed")])
+@pytest.mark.parametrize(("group", "conf"), [("default", ""), ("own", "doctest_test_doctest_blocks = 'own'\n")])
+def test_bare_doctests_of_restructured_text_are_blocks_of_their_group(site, group, conf, output, status):
+    built = site({"index.rst": BARE.format(group=group, output=output)}, conf=conf).build()
+    assert [(block["line"], block["status"]) for block in built.blocks()] == [(6, "passed"), (10, status)], built.log
+    assert f'livedoctest-mark-{status}" title="Python without a device"' in built.html()
+    assert ("index.rst:10: WARNING: doctest: the output differs" in built.log) == (status == "failed")
+
+
+def test_bare_doctests_that_the_project_leaves_out_stop_the_build(site):
+    made = site({"index.rst": BARE.format(group="default", output=1)})
+    assert made.build().status == 0
+    assert made.build("-D", "doctest_test_doctest_blocks=").status == 2  # read anew
+    assert "index.rst:10: WARNING: A bare `>>>`, which doctest_test_doctest_blocks leaves out, is not" in made.log
+    assert made.build("-D", "doctest_test_doctest_blocks=other").status == 1  # NameError: x is of another group

@@ -41,13 +41,14 @@ class Collector:
         self.drafts: dict[Path, str] = getattr(env, "livedoctest_drafts", {})
         self.locators: dict[Path, Locator] = {}
         self.places: dict[nodes.Element, tuple[Path, int]] = {}
-        self.default_flags = frozenset(Stock.of(env.config).flags)
+        self.stock = Stock.of(env.config)
         self.page.findings += inclusion.findings(env)
 
     def collect(self) -> Page:
         """Make the blocks, and note what cannot run."""
-        for node in list(self.doctree.findall(written_block)):
-            assert isinstance(node, nodes.Element)
+        for bare in self.doctree.findall(nodes.doctest_block):
+            self.mark(bare)
+        for node in [each for each in self.doctree.findall(nodes.Element) if MARK in each]:
             try:
                 self.take(node)
             except (BadBlockError, prompts.PromptError) as error:
@@ -62,6 +63,12 @@ class Collector:
             self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
         self.page.findings += unused_files(self.page)
         return self.page
+
+    def mark(self, bare: nodes.doctest_block) -> None:
+        """Make a block of a bare `>>>` of reStructuredText, unless the project leaves those out."""
+        if self.stock.bare_group:
+            said = {"kind": "doctest", "text": bare.astext(), "argument": self.stock.bare_group, "options": {}}
+            bare[MARK] = {**said, "unknown": [], "known": []}
 
     def relative(self, path: Path) -> str:
         """The path as reports name it: relative to the source folder."""
@@ -79,14 +86,14 @@ class Collector:
             path = source_path(node.source or str(self.docpath))
             if path not in self.locators:
                 self.locators[path] = Locator(self.text(path))
-            written = said(node)
+            written: dict[str, Any] = node[MARK]
             line = self.locators[path].line(written["kind"], written["text"], node.line or 1)
             self.places[node] = path, line
         return self.places[node]
 
     def take(self, node: nodes.Element) -> None:
         """Make a block of a node, or add what it says to the block above."""
-        written = said(node)
+        written: dict[str, Any] = node[MARK]
         if written["unknown"]:
             allowed = ", ".join(written["known"])
             raise BadBlockError(
@@ -104,7 +111,7 @@ class Collector:
 
     def flags(self, options: dict[str, str]) -> frozenset[str]:
         """The flags of a block: those of the project, and its own."""
-        return prompts.with_flags(self.default_flags, prompts.flags_of(options.get("options") or ""))
+        return prompts.with_flags(frozenset(self.stock.flags), prompts.flags_of(options.get("options") or ""))
 
     def add_block(self, node: nodes.Element, written: dict[str, Any]) -> None:
         """A block that runs."""
@@ -172,26 +179,6 @@ class Collector:
         node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "warning"
 
 
-def written_block(node: nodes.Node) -> bool:
-    """Whether a directive of ours left this node, or reStructuredText a bare doctest."""
-    return isinstance(node, nodes.doctest_block) or (isinstance(node, nodes.Element) and MARK in node)
-
-
-def said(node: nodes.Element) -> dict[str, Any]:
-    """What the directive behind a node says."""
-    if MARK not in node:
-        node[MARK] = {
-            "kind": "doctest",
-            "text": node.astext(),
-            "argument": "",
-            "options": {},
-            "unknown": [],
-            "known": [],
-        }
-    written: dict[str, Any] = node[MARK]
-    return written
-
-
 def groups_of(written: dict[str, Any]) -> tuple[str, ...]:
     """The groups a block belongs to, as sphinx.ext.doctest names them; a file belongs to all."""
     if written["kind"] == "testfile":
@@ -238,10 +225,10 @@ def merge(app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEn
 
 
 def outdated(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """The pages whose blocks were read with other default flags."""
-    before = getattr(env, "livedoctest_flags", None)
-    env.livedoctest_flags = Stock.of(app.config).flags  # type: ignore[attr-defined]
-    return [] if before == env.livedoctest_flags else [name for name, page in pages_of(env).items() if page.blocks]  # type: ignore[attr-defined]
+    """The pages whose blocks were read with other default flags, or another group for bare doctests."""
+    before, stock = getattr(env, "livedoctest_stock", None), Stock.of(app.config)
+    env.livedoctest_stock = now = (stock.flags, stock.bare_group)  # type: ignore[attr-defined]
+    return [] if before == now else [name for name, page in pages_of(env).items() if page.blocks]
 
 
 def setup_collection(app: Sphinx) -> None:

@@ -75,6 +75,9 @@ def unchecked_nodes(doctree: nodes.document) -> Iterator[tuple[nodes.Element, st
         if MARK not in block and looks_executable(block):
             first = block.astext().strip().split("\n")[0]
             yield block, f"A {block.get('language') or 'literal'} block ({first[:60]!r}) {REMEDY}"
+    for bare in doctree.findall(nodes.doctest_block):
+        if MARK not in bare:
+            yield bare, f"A bare `>>>`, which doctest_test_doctest_blocks leaves out, {REMEDY}"
     for quote in doctree.findall(nodes.block_quote):
         if quoted_prompt(quote):
             yield quote, f"A bare `>>>` {REMEDY}"

@@ -19,12 +19,21 @@ UNSET = doctest.ELLIPSIS | doctest.DONT_ACCEPT_TRUE_FOR_1 | doctest.IGNORE_EXCEP
 
 @dataclass(frozen=True)
 class Stock:
-    """Its options: code that runs before and after the blocks of each group, folders to import from, default flags."""
+    """Its options.
+
+    Attributes:
+        setup: Code that runs before the blocks of each group.
+        cleanup: Code that runs after them.
+        path: Folders to import from.
+        flags: Names of the flags that are on in all blocks.
+        bare_group: The group of each bare `>>>` in reStructuredText; empty: those are no blocks.
+    """
 
     setup: str = ""
     cleanup: str = ""
     path: tuple[str, ...] = ()
     flags: tuple[str, ...] = tuple(DEFAULT_FLAGS)
+    bare_group: str = "default"
 
     @classmethod
     def of(cls, config: Config) -> Stock:
@@ -34,6 +43,7 @@ class Stock:
             config.doctest_global_cleanup,
             tuple(map(str, config.doctest_path)),
             flags_in(config.doctest_default_flags),
+            config.doctest_test_doctest_blocks or "",
         )
 
     @property
