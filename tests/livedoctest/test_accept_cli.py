@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -175,15 +178,48 @@ moves: "h2d=5"
 
 
 def test_a_terminated_command_leaves_no_folders(site, tmp_path):
-    marker = tmp_path / "begun"
-    page = f"# T\n\n```{{testcode}}\nimport pathlib, time\npathlib.Path({str(marker)!r}).touch()\ntime.sleep(60)\n```\n"
     (tmp_path / "tmp").mkdir()
-    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
-    command = [sys.executable, "-m", "livedoctest", "verify", str(site(index=page).source)]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
-        while not marker.exists():
-            assert process.poll() is None
-            time.sleep(0.05)
+    with waiting(site(index=WAITING).source, tmp_path / "tmp", tmp_path / "begun") as process:
         process.terminate()
         assert process.wait() == 143
     assert not list((tmp_path / "tmp").iterdir())
+
+
+WAITING = """# T
+
+```{testcode}
+import os, pathlib, time
+if begun := os.environ.get("BEGUN"):
+    pathlib.Path(begun).touch()
+    time.sleep(60)
+```
+"""
+
+
+def test_the_next_command_removes_what_a_killed_one_has_left_and_nothing_else(site, tmp_path):
+    temporary, source = tmp_path / "tmp", site(index=WAITING).source
+    (temporary / "livedoctest-examples").mkdir(parents=True)  # of the user
+    with waiting(source, temporary, tmp_path / "one") as living:
+        used = set(temporary.iterdir())
+        with waiting(source, temporary, tmp_path / "two") as killed:
+            left = set(temporary.iterdir()) - used
+            killed.kill()
+        assert any(folder.exists() for folder in left)
+        verify = [sys.executable, "-m", "livedoctest", "verify", str(source)]
+        subprocess.run(verify, env={**os.environ, "TMPDIR": str(temporary)}, check=True)
+        assert not any(folder.exists() for folder in left)
+        assert all(folder.exists() for folder in used)
+        living.terminate()
+    assert [folder.name for folder in temporary.iterdir()] == ["livedoctest-examples"]
+
+
+@contextlib.contextmanager
+def waiting(source: Path, temporary: Path, begun: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A command whose page has begun and waits."""
+    command = [sys.executable, "-m", "livedoctest", "verify", str(source)]
+    environment = {**os.environ, "TMPDIR": str(temporary), "BEGUN": str(begun)}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
+        while not begun.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        yield process

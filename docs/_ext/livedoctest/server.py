@@ -12,9 +12,7 @@ import importlib
 import json
 import os
 import selectors
-import shutil
 import signal
-import tempfile
 import time
 import traceback
 from collections import deque
@@ -27,6 +25,7 @@ from livedoctest.child import become_subreaper, write_line
 from livedoctest.probe import survives_fork
 from livedoctest.process import Event, PageProcess
 from livedoctest.slots import Slots
+from livedoctest.temporary import temporary_folder
 
 _PROBE_SECONDS = 60.0
 _TICK = 0.025  # seconds between two looks at time limits and at the size of outputs
@@ -147,15 +146,12 @@ def main() -> None:
     cards = order.get("cards", [])
     fork = survives_fork(order["probe"], cards[0], _PROBE_SECONDS) if order.get("probe") else True
     become_subreaper()
-    folder = Path(tempfile.mkdtemp(prefix="livedoctest-")).resolve()
-    try:
+    with temporary_folder() as folder:
         write_line(events, {"ready": True, "folder": str(folder), "start": "fork" if fork else "spawn"})
         pages = _read_pages(jobs)
         if pages is not None:
             spawn = None if fork else order["preload"]
             Server(folder, Slots(order["parallel"], cards), spawn, jobs.fileno(), events).run(pages)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _preload(modules: list[str], jobs: BinaryIO) -> str | None:

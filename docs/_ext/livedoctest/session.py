@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from livedoctest.directives import MARK
 from livedoctest.execute import Verification
 from livedoctest.gallery import docname_of_script
 from livedoctest.stock import Stock
+from livedoctest.temporary import temporary_folder
 
 FIRST, LAST = 1, 999  # priorities: before and after what other extensions do at the same event
 
@@ -144,7 +144,7 @@ def session(
         warning: Takes warnings, among them the failures of blocks.
     """
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="livedoctest-verify-")))
+        folder = stack.enter_context(temporary_folder())
         stack.enter_context(patch_docutils(configuration))
         stack.enter_context(docutils_namespace())
         app = Sphinx(
