@@ -78,7 +78,7 @@ def distributions() -> list[str]:
 
 
 def page_key(page: Page, device: Device, common: str) -> str:
-    """What the results of a page depend on, as one digest. Prose and line numbers are not in it; see `places_in`."""
+    """What the results of a page depend on, as one digest. Prose and line numbers are not in it; see `names_places`."""
     skipped = [skip_reason(block, device) for block in page.blocks]
     parts = {"blocks": page.blocks, "common": common, "skipped": skipped}
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=_without_lines).encode()).hexdigest()
@@ -91,12 +91,16 @@ def _without_lines(value: Any) -> Any:
     return {name: part for name, part in vars(value).items() if name not in LINES}
 
 
-def places_in(page: Page, run: Run) -> list[list[str | int]] | None:
-    """Where the units stand, if something that the page printed names its file or one of its lines, else None.
+def places_of(page: Page) -> list[list[str | int]]:
+    """Where the units stand."""
+    return [[block.source, unit.line] for block in page.blocks for unit in block.units]
 
-    Such results (a printed traceback, say) hold only for blocks that stay in their place.
+
+def names_places(page: Page, run: Run) -> bool:
+    """Whether something that the page printed names its file or one of its lines, as a printed traceback does.
+
+    Such results hold only for blocks that stay in their place.
     """
-    places: list[list[str | int]] = [[block.source, unit.line] for block in page.blocks for unit in block.units]
     lines = {
         str(unit.line + row)
         for block in page.blocks
@@ -106,7 +110,7 @@ def places_in(page: Page, run: Run) -> list[list[str | int]] | None:
     sources = {re.escape(block.source) for block in page.blocks}
     named = re.compile("|".join([r"\bline (\d+)\b", *sources]))
     found = (match for text in run.texts() for match in named.finditer(text))
-    return places if any(match[1] is None or match[1] in lines for match in found) else None
+    return any(match[1] is None or match[1] in lines for match in found)
 
 
 class Cache:
@@ -139,8 +143,9 @@ class Cache:
                 return None
             if len(stored["results"]) != len(page.blocks):
                 raise ValueError("it is not of this page's blocks")
-            run = Run(stored["results"], stored["seconds"], stored["started"], cached=True)
-            return run if stored["places"] == places_in(page, run) else None
+            if stored["places"] not in (None, places_of(page)):
+                return None
+            return Run(stored["results"], stored["seconds"], stored["started"], cached=True)
         except FileNotFoundError:
             pass
         except (ValueError, KeyError, TypeError, OSError) as error:
@@ -152,7 +157,7 @@ class Cache:
         path = self.path(page.docname)
         content = {
             "key": key,
-            "places": places_in(page, run),
+            "places": places_of(page) if names_places(page, run) else None,
             "results": run.results,
             "seconds": run.seconds,
             "started": run.started,

@@ -124,9 +124,10 @@ def executed(workshop: Workshop, pages: dict[str, Page], confdir: Path) -> dict[
 
 
 def judged(page: Page, found: Run, device: Device, normalizer: Normalizer) -> list[Outcome]:
-    """The outcome of each block of a page."""
+    """The outcome of each block of a page; only passes are stored."""
     return [
-        outcome(block, results, device, normalizer) for block, results in zip(page.blocks, found.results, strict=True)
+        outcome(block, results, device, normalizer, passed=found.cached)
+        for block, results in zip(page.blocks, found.results, strict=True)
     ]
 
 

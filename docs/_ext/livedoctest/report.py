@@ -105,7 +105,7 @@ def write_report(path: Path, content: dict[str, Any]) -> None:
     """Write the report; a reader never sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(path.name + ".new")
-    fresh.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    fresh.write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
     os.replace(fresh, path)
 
 
