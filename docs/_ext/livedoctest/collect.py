@@ -48,7 +48,8 @@ class Collector:
         """Make the blocks, and note what cannot run."""
         for bare in self.doctree.findall(nodes.doctest_block):
             self.mark(bare)
-        for node in [each for each in self.doctree.findall(nodes.Element) if MARK in each]:
+        written = [node for node in self.doctree.findall(nodes.Element) if MARK in node]
+        for node in written:
             try:
                 self.take(node)
             except (BadBlockError, prompts.PromptError) as error:
@@ -58,6 +59,10 @@ class Collector:
         for path in {self.docpath, *self.locators}:
             for line, words in scan.misspelt(self.text(path)) if path.suffix in (".md", ".rst") else ():
                 self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
+        if self.docpath.suffix == ".md":
+            taken = {line for path, line in map(self.place, written) if path == self.docpath}
+            for line, words in scan.dropped(self.text(self.docpath), taken, self.doctree):
+                self.page.findings.append(Finding("UNVERIFIED", self.page.source, line, words))
         for node, words in scan.unchecked_nodes(self.doctree):
             path, line = scan.place_of(node, self.docpath)
             self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))

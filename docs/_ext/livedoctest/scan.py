@@ -112,6 +112,8 @@ def place_of(node: nodes.Element, page: Path) -> tuple[Path, int]:
 def line_of(node: nodes.Node) -> int:
     """The line of a node, or of the nearest one around it that has one."""
     while node.line is None and node.parent is not None:
+        if isinstance(node, nodes.system_message):  # holds what a directive at that line could not take
+            return int(node.get("line", 1))
         node = node.parent
     return node.line or 1
 
@@ -130,6 +132,26 @@ def open_fences(text: str) -> Iterator[tuple[int, str]]:
             yield number, info
 
 
+def dropped(text: str, taken: set[int], doctree: nodes.document) -> Iterator[tuple[int, str]]:
+    """Blocks of a Markdown page that its parser has dropped with what is around them: (line, what to do).
+
+    `taken` are the lines in blocks that have arrived. What stands in a literal block or a comment is no block.
+    """
+    fences = [number for number, info in open_fences(text) if (directive_name(info) or "").lower() in DIRECTIVES]
+    arrived = {max((fence for fence in fences if fence <= line), default=0) for line in taken}
+    shown = (part.astext() for part in doctree.findall(nodes.Text) if MARK not in part.parent)
+    literal = {row.strip() for part in shown for row in part.split("\n")}
+    for fence in fences:
+        if fence not in arrived and first_row(rows(text)[fence:]) not in literal:
+            yield fence, "This block is dropped by the directive around it, so nothing checks it: take it out of there."
+
+
+def first_row(below: list[str]) -> str:
+    """The first row of a block's text, of the rows below its fence, without options and what marks a quote."""
+    bare = (row.strip() for text in below for row in re.findall(r"^[\s>]*?(>>> .*|[^\s>].*)$", text))
+    return next((row for row in bare if not row.startswith(":")), "")
+
+
 def rows(text: str) -> list[str]:
     """The lines of a file, as editors number them."""
     return re.split(r"\r\n|\n|\r", text)
@@ -137,7 +159,7 @@ def rows(text: str) -> list[str]:
 
 def directive_name(info: str) -> str | None:
     """The directive that a fence names, or None for a plain language."""
-    match = re.match(r"\{\s*([\w-]*)\s*\}?", info)
+    match = re.match(r"\{\s*([\w:-]*)\s*\}?", info)
     return match[1] if match else None
 
 
@@ -157,9 +179,9 @@ def misspelt(text: str) -> Iterator[tuple[int, str]]:
 
 def meant_by(name: str) -> str:
     """The directive of ours that a misspelt name means, or an empty string."""
-    base = name.lower().split()[0].strip(".")
-    if base in DIRECTIVES:
-        return base
+    base = name.lower().split()[0].strip(".:")
+    if base in DIRECTIVES or ":" in base:  # py:function and the like are of a domain
+        return base if base in DIRECTIVES else ""
     close = difflib.get_close_matches(base, DIRECTIVES, 1, 0.75)
     if close:
         return close[0]
