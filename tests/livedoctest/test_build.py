@@ -312,6 +312,20 @@ def test_files_that_include_each_other_are_one_fault(site, jobs):
     assert found == [("a.md", "3", "include"), ("b.md", "3", "unverified")], built.log
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Text.\n\n.. include:: missing.txt\n", 6),
+        (".. unknown::\n\n   >>> 1\n   2\n", 4),
+        ("Text.\n\n.. note::\n   :unknown: option\n\n   >>> 1\n   2\n", 6),
+    ],
+)
+def test_what_docutils_cannot_read_is_named_at_its_line(site, text, line):
+    built = site({"index.rst": f"T\n=\n\n{text}\n>>> 3\n3\n"}).build()
+    assert built.status == 2, built.log
+    assert re.findall(r"index\.rst:(\d+): WARNING: .*\[livedoctest\.", built.log) == [str(line)], built.log
+
+
 def test_code_that_is_included_as_text_is_named(site):
     made = site({"index.md": "# Title\n\n```{include} part.txt\n:literal:\n```\n\n" + PASS, "part.txt": ">>> 1\n1\n"})
     built = made.build()

@@ -20,6 +20,7 @@ WINDOWS = ("powershell", "pwsh", "pwsh-session", "posh", "ps", "pscon", "bat", "
 EXECUTABLE = frozenset([*PYTHON, *SHELL, *SESSION, *WINDOWS, *DIRECTIVES])
 NAMES = sorted(name for name in EXECUTABLE if len(name) > 3)  # what a misspelt name is compared with
 NO_LANGUAGE = ("", "default", "none", "text", "guess")
+SEVERE = 4  # the level of what docutils cannot go on with: a file that it cannot include, a title that fits nowhere
 PROMPT = re.compile(r"^[ \t]*(>>>|(\(\w+\) ?)?([\w.-]+@[\w.-]+:\S*)?\$|In \[\d+\]:)[ \t]", re.MULTILINE)
 FENCE = re.compile(r"^[\s>*+.\d-]*(?P<marks>`{3,}|~{3,}|:{3,})\s*(?P<info>[^`]*)$")
 CLOSING = re.compile(r"[\s>]*(?P<marks>`{3,}|~{3,}|:{3,})\s*")
@@ -78,6 +79,9 @@ def unchecked_nodes(doctree: nodes.document) -> Iterator[tuple[nodes.Element, st
     for bare in doctree.findall(nodes.doctest_block):
         if MARK not in bare:
             yield bare, f"A bare `>>>`, which doctest_test_doctest_blocks leaves out, {REMEDY}"
+    for message in doctree.findall(nodes.system_message):
+        if message["level"] >= SEVERE:
+            yield message, "This cannot be read (docutils says above why), so nothing checks what is in it: mend it."
     for quote in doctree.findall(nodes.block_quote):
         if quoted_prompt(quote):
             yield quote, f"A bare `>>>` {REMEDY}"
@@ -111,11 +115,12 @@ def place_of(node: nodes.Element, page: Path) -> tuple[Path, int]:
 
 def line_of(node: nodes.Node) -> int:
     """The line of a node, or of the nearest one around it that has one."""
-    while node.line is None and node.parent is not None:
-        if isinstance(node, nodes.system_message):  # holds what a directive at that line could not take
-            return int(node.get("line", 1))
+    while node.parent is not None:
+        line = node.get("line") if isinstance(node, nodes.system_message) else node.line
+        if line is not None:
+            return int(line)
         node = node.parent
-    return node.line or 1
+    return 1
 
 
 def open_fences(text: str) -> Iterator[tuple[int, str]]:
