@@ -81,6 +81,7 @@ class Bench:
         options = ["-q", "-b", builder, "-c", str(conf), "-d", str(trees), "-D", f"language={language}"]
         log = (conf / f"log-{builder}-{language}").open("w")
         environment = {**(self.simulated if builder == "doctest" else os.environ), "PYTHONPATH": path}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages are compiled, and so is the engine then
         command = [sys.executable, "-m", "sphinx", *options, str(source), str(out)]
         return subprocess.Popen(command, cwd=conf, env=environment, stdout=log, stderr=subprocess.STDOUT)
 
