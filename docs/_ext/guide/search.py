@@ -54,6 +54,11 @@ function splitQuery(query) {
 }
 """
 
+    def __init__(self, options: dict[str, str]) -> None:
+        super().__init__(options)
+        for term in TERMS:  # reads the dictionary, which no other language needs
+            jieba.add_word(term)
+
     def split(self, text: str) -> list[str]:
         """The words of `text`, for the index."""
         runs = self.han.findall(text)
@@ -66,6 +71,4 @@ def setup(app: Sphinx) -> None:
     app.doctreedir.mkdir(parents=True, exist_ok=True)
     jieba.dt.tmp_dir = str(app.doctreedir)
     jieba.setLogLevel(logging.WARNING)
-    for term in TERMS:
-        jieba.add_word(term)
     app.add_search_language(SearchWords)
