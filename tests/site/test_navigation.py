@@ -184,7 +184,7 @@ def split_han(text: str) -> list[str]:
     return "".join(each if "\u4e00" <= each <= "\u9fff" else " " for each in text).split()
 
 
-def test_only_pages_of_the_gallery_load_its_files(html: Path, docnames: list[str]) -> None:
+def test_only_pages_of_the_gallery_load_its_scripts(html: Path, docnames: list[str]) -> None:
     pages = {name: (html / "en" / f"{name}.html").read_text(encoding="utf-8") for name in docnames}
-    loading = {name for name, text in pages.items() if "_static/sg_gallery" in text}
+    loading = {name for name, text in pages.items() if "_static/sg-" in text}
     assert loading == {name for name, text in pages.items() if 'class="sphx-glr' in text} != set()

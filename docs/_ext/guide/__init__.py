@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from guide import head, search, security
+from guide import head, search, security, sheets
 
 # Where the site is published, for canonical links and site maps: Read the Docs says it, other hosts set the first one.
 ADDRESS = (os.environ.get("GUIDE_ADDRESS") or os.environ.get("READTHEDOCS_CANONICAL_URL") or "").rstrip("/")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> dict[str, bool | int]:
     """Register all parts."""
     search.setup(app)
     head.setup(app)
     security.setup(app)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    sheets.setup(app)
+    sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    return {
+        "env_version": int(hashlib.sha256(sources).hexdigest()[:8], 16),  # other sources make other pages
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

@@ -1,4 +1,4 @@
-"""What stands in the head of a page: words for search engines and shared links, and only the files that it uses."""
+"""What stands in the head of a page: words for search engines and shared links, and only the scripts that it uses."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-# How the names of files begin that extensions add to every page, and what a page that uses them has in it.
-USED_WITH = {"_static/sg": "sphx-glr", "_static/sphinx-design": "sd-", "_static/design-tabs": "sd-tab-set"}
+# How the names of scripts begin that extensions add to every page, and what a page that uses them has in it.
+USED_WITH = {"_static/sg": "sphx-glr", "_static/design-tabs": "sd-tab-set"}
 
 
 def describe_page(
@@ -24,10 +24,10 @@ def describe_page(
 def lighten_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Show a page before its scripts run, and leave out the files that it does not use: a browser waits for each."""
+    """Show a page before its scripts run, and leave out those that it does not use."""
     unused = tuple(prefix for prefix, mark in USED_WITH.items() if mark not in context.get("body", ""))
-    for files in ("css_files", "script_files"):
-        context[files] = [each for each in context[files] if not str(each.filename).startswith(unused)]
+    scripts = context["script_files"]
+    context["script_files"] = [script for script in scripts if not str(script.filename).startswith(unused)]
     now = context["js_tag"]
 
     def later(script: Any) -> str:
