@@ -58,11 +58,13 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(requires=["environment"], venv_backend="none")
 def lint(session: nox.Session) -> None:
-    """Check style, types, spelling, workflows and the translations."""
+    """Check style, types, spelling, grammar, workflows and the translations."""
     python(session, "-m", "ruff", "check")
     python(session, "-m", "ruff", "format", "--check")
     python(session, "-m", "mypy")
     python(session, "-m", "codespell_lib", ".ci", "conf.py", "docs", "noxfile.py", "README.md", "tests")
+    pages = map(str, ["README.md", *sorted(Path("docs").rglob("*.md"))])
+    python(session, "tests/lint/prose.py", *pages)
     program(session, "zizmor", "--offline", "--quiet", ".github")  # has no `python -m`
     workflows = map(str, sorted(Path(".github/workflows").glob("*.yml")))
     python(session, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
