@@ -31,6 +31,7 @@ TEXT = {
         "copyright": "The authors of this guide, Apache-2.0",
         "search": "Search the guide",
         "subpages": "Subpages",
+        "diagram": "Diagram",
     },
     "zh_CN": {
         "title": "昇腾 TensorDict 指南",
@@ -38,6 +39,7 @@ TEXT = {
         "copyright": "本指南作者，Apache-2.0",
         "search": "搜索本指南",
         "subpages": "下级页面",
+        "diagram": "示意图",
     },
 }
 
@@ -148,6 +150,7 @@ def set_language_texts(app: Sphinx, config: Config) -> None:
     config.html_theme_options["search_bar_text"] = text["search"]
     config.html_context["description"] = text["description"]
     config.html_context["subpages"] = text["subpages"]
+    config.html_context["diagram"] = text["diagram"]
     config.html_baseurl = f"{ADDRESS}/{config.language}/" if ADDRESS else ""
 
 

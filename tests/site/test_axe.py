@@ -33,3 +33,14 @@ def test_axe_finds_nothing(browser: Browser, site: str, docnames: list[str], lan
         found += [f"{name}, dark: {each}" for each in violations(page, COLOURS)]
     context.close()
     assert found == []
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_axe_finds_nothing_in_the_search_dialog(browser: Browser, site: str, mode: str) -> None:
+    context = browser.new_context(color_scheme=mode, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{site}zh_CN/index.html")
+    page.locator(".search-button__button:visible").click()
+    page.locator("#pst-search-dialog[open]").wait_for()
+    assert list(violations(page)) == []
+    context.close()

@@ -18,6 +18,16 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 QUOTED = re.compile('“[^”]*”|"[^"]*"')  # what a program says
 SPOKEN = ("title", "aria-label", "placeholder", "alt", "data-tooltip")
 PARENTS = "each => { const all = []; for (let up = each; up; up = up.parentElement) all.push(up); return all; }"
+SHOWN = """all => all.map(each => {
+    let ground = each;
+    while (ground.parentElement && getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)")
+        ground = ground.parentElement;
+    const own = getComputedStyle(each);
+    return {
+        background: getComputedStyle(ground).backgroundColor, border: own.borderTopStyle, shadow: own.boxShadow,
+        size: own.fontSize,
+    };
+})"""
 SCROLLS = f"foot => ({PARENTS})(foot).filter(each => getComputedStyle(each).overflowY !== 'visible').length"
 
 
@@ -76,15 +86,97 @@ def test_a_picture_on_a_chinese_page_is_chinese_unless_all_its_words_are_code(ht
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_picture_keeps_its_distance_from_the_text_below(page: Page, site: str, html: Path, language: str) -> None:
-    pages = [path for path in (html / language).rglob("*.html") if "/_images/" in path.read_text(encoding="utf-8")]
+    pages = [path for path in (html / language).rglob("*.html") if 'class="diagram' in path.read_text(encoding="utf-8")]
     assert pages
     for path in pages:
         page.goto(f"{site}{language}/{path.relative_to(html / language)}")
-        gaps = page.locator("article section > img").evaluate_all(
+        gaps = page.locator("article .diagram").evaluate_all(
             "all => all.filter(each => each.nextElementSibling).map("
             "each => each.nextElementSibling.getBoundingClientRect().top - each.getBoundingClientRect().bottom)"
         )
         assert all(gap >= 10 for gap in gaps), f"{path}: {gaps}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_words_of_a_diagram_can_be_read_on_a_phone(browser: Browser, site: str, html: Path, language: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740})
+    page = context.new_page()
+    pages = [path for path in (html / language).rglob("*.html") if "/_images/" in path.read_text(encoding="utf-8")]
+    assert pages
+    for path in pages:
+        page.goto(f"{site}{language}/{path.relative_to(html / language)}")
+        for image in page.locator("article img[src$='.svg']").all():
+            drawing = (path.parent / image.get_attribute("src")).read_text(encoding="utf-8")  # type: ignore[operator]
+            scale = image.evaluate("each => each.getBoundingClientRect().width / each.naturalWidth")
+            sizes = [float(size) * scale for size in re.findall(r"""font-size[=:] *["']?([0-9.]+)""", drawing)]
+            assert sizes, path
+            assert min(sizes) >= 10.5, f"{path}: {sizes}"
+
+
+def test_a_diagram_that_is_wider_than_a_phone_scrolls_from_the_keyboard(browser: Browser, site: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{site}zh_CN/features/nesting.html")
+    box = page.get_by_role("group", name="示意图")
+    box.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(500)
+    assert box.evaluate("each => each.scrollLeft") > 0
+    context.close()
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_an_output_looks_unlike_code_but_has_its_size(browser: Browser, site: str, mode: str) -> None:
+    context = browser.new_context(color_scheme=mode)
+    page = context.new_page()
+    page.goto(f"{site}en/install.html")
+    styles = {
+        part: page.locator(f"article {part}").evaluate_all(SHOWN)
+        for part in (".livedoctest-program pre", ".livedoctest-output pre", ".highlight-console .go")
+    }
+    assert all(styles.values())
+    backgrounds = {part: {each["background"] for each in found} for part, found in styles.items()}
+    (behind_code,) = backgrounds[".livedoctest-program pre"]
+    assert behind_code not in backgrounds[".livedoctest-output pre"]
+    assert len({each["size"] for found in styles.values() for each in found}) == 1
+    context.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_note_of_the_gallery_is_a_line_without_a_box(browser: Browser, site: str, language: str, mode: str) -> None:
+    context = browser.new_context(color_scheme=mode)
+    page = context.new_page()
+    page.goto(f"{site}{language}/tutorials/devices_and_files.html")
+    note = page.locator(".sphx-glr-download-link-note")
+    assert note.locator("a").is_visible()
+    assert note.locator(".admonition-title").is_hidden()
+    (shown,) = note.evaluate_all(SHOWN)
+    assert shown["background"] == page.locator("body").evaluate_all(SHOWN)[0]["background"]
+    assert shown["border"] == shown["shadow"] == "none"
+    assert note.bounding_box()["height"] < 60  # type: ignore[index]
+    context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_search_dialog_is_whole_and_stands_out(browser: Browser, site: str, mode: str, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 740}, color_scheme=mode, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{site}zh_CN/index.html")
+    page.locator(".search-button__button:visible").click()
+    field = page.locator("#pst-search-dialog input[type=search]")
+    assert field.evaluate("each => each === document.activeElement")
+    assert field.get_attribute("placeholder") == "搜索本指南"
+    box, inner = page.locator("#pst-search-dialog").bounding_box(), field.bounding_box()
+    assert box
+    assert inner
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert inner["width"] >= 180
+    colour = "each => getComputedStyle(each, '::backdrop').backgroundColor"
+    assert page.locator("#pst-search-dialog").evaluate(colour) not in ("rgba(0, 0, 0, 0)", "transparent")
+    context.close()
 
 
 @pytest.mark.parametrize("width", [360, 800, 1280])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from guide import head, search, security, sheets
+from guide import diagrams, head, search, security, sheets
 
 # Where the site is published, for canonical links and site maps: Read the Docs says it, other hosts set the first one.
 ADDRESS = (os.environ.get("GUIDE_ADDRESS") or os.environ.get("READTHEDOCS_CANONICAL_URL") or "").rstrip("/")
@@ -18,6 +18,7 @@ def setup(app: Sphinx) -> dict[str, bool | int]:
     """Register all parts."""
     search.setup(app)
     head.setup(app)
+    diagrams.setup(app)
     security.setup(app)
     sheets.setup(app)
     sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
