@@ -179,7 +179,7 @@ def test_the_search_dialog_is_whole_and_stands_out(browser: Browser, site: str, 
     context.close()
 
 
-@pytest.mark.parametrize("width", [360, 800, 1280])
+@pytest.mark.parametrize("width", [360, 800, 1100, 1280])
 def test_the_path_to_a_page_starts_where_its_title_does(browser: Browser, site: str, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900})
     page = context.new_page()
