@@ -43,7 +43,7 @@ def test_a_fault_is_named_with_its_place(tmp_path: Path, text: str, expected: st
 
 def test_each_fault_is_named_with_its_page(tmp_path: Path) -> None:
     pages = [tmp_path / "b" / "page.md", tmp_path / "a" / "page.md"]
-    for page, word in zip(pages, ("frist", "secnod"), strict=True):
+    for page, word in zip(pages, ("tenosr", "leafes"), strict=True):
         page.parent.mkdir()
         page.write_text(f"The {word} page.\n", encoding="utf-8")
     found = list(prose.check([str(page) for page in pages]))
