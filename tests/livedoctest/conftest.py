@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import re
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from typing import Any
 
 import pytest
 from sphinx.cmd.build import build_main
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job in the background: its processes would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CONF = """extensions = ["myst_parser", "livedoctest"]
 myst_enable_extensions = ["colon_fence"]
