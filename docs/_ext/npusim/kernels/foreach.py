@@ -94,7 +94,9 @@ def checked(op: torch._ops.OpOverload, kernel: Callable[..., Any]) -> Callable[.
                 raise function.error(operator.rstrip("_"), lists[0][0].dtype)
             if name.rstrip("_") in refusals.ARITHMETIC:
                 for tensors, numbers in calls:
-                    refusals.check_arithmetic(name.rstrip("_"), (*tensors, *numbers), tensors)
+                    for tensor in tensors:
+                        if tensor.dtype in refusals.UNSIGNED:
+                            refusals.check(name, (*tensors, *numbers), tensor.dtype)
         return kernel(*args, **kwargs)
 
     return run

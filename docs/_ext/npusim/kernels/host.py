@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 
 from ..counters import COUNTS, count_copy
-from . import numbers
+from . import numbers, refusals
 from .call import PLAIN, Call, count_wait
 from .generators import host_stream
-from .refusals import check_of
 from .tables import COPIES, INDEXING, MIXED_DEVICES
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -40,7 +39,7 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
     computes = name not in COPIES and not is_view(op)
     one_device, indexing = name not in MIXED_DEVICES, name in INDEXING
     waits = not indexing and waits_for_values(op)
-    check_dtypes = check_of(name)
+    doubtful = refusals.doubtful(name)
     compute = op._op  # private: calling `op` does the same through one more Python frame
 
     # Half of what a call costs is Python's: no function or block here without need.
@@ -54,8 +53,11 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
                 numbers.check(name, args)
             if one_device and call.stray is not None and call.device is not None:
                 raise numbers.different_devices(call.device, call.stray)
-            if check_dtypes is not None:
-                check_dtypes(args, [tensor for tensor, _ in call.pairs])
+            if doubtful:
+                for tensor, _ in call.pairs:
+                    if tensor.dtype in doubtful:
+                        refusals.check(name, args, tensor.dtype)
+                        break
             device = call.asked or call.device
             if waits:
                 count_wait(device)

@@ -10,7 +10,7 @@ Products of whole numbers are computed nevertheless, with a warning, so that the
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -18,8 +18,6 @@ from torch import Tensor
 
 from ..errors import HardwareWarning
 from . import numbers
-
-Check = Callable[[Sequence[Any], Iterable[Tensor]], None]
 
 # Operator: CANN's function for a tensor as second operand, and for a number.
 ARITHMETIC = {
@@ -44,52 +42,43 @@ PRODUCTS = {
 IN_PRODUCTS = frozenset([torch.float32, torch.float16, torch.bfloat16])
 IN_DOT = IN_PRODUCTS | {torch.int8, torch.int32, torch.uint8}
 
+DTYPES = frozenset(value for value in vars(torch).values() if isinstance(value, torch.dtype))
 # Others have the same name there.
 CANN_NAMES = {torch.float32: "DT_FLOAT", torch.float64: "DT_DOUBLE", torch.bfloat16: "DT_BF16"}
 
 
-def check_of(name: str) -> Check | None:
-    """What checks the arguments and device tensors of a call of aten's operator `name`; None: nothing is known."""
+def doubtful(name: str) -> frozenset[torch.dtype]:
+    """The dtypes of operands with which a call of aten's operator `name` is to be checked."""
     name = name.rstrip("_")
     if name in ARITHMETIC:
-        return lambda args, tensors: check_arithmetic(name, args, tensors)
+        return UNSIGNED
     if name in PRODUCTS:
-        return lambda args, tensors: check_product(name, tensors)
-    return None
+        return DTYPES - (IN_DOT if name == "dot" else IN_PRODUCTS)
+    return frozenset()
 
 
-def check_arithmetic(name: str, args: Sequence[Any], tensors: Iterable[Tensor]) -> None:
-    """Raise torch_npu's error if CANN refuses a dtype."""
-    for tensor in tensors:
-        if tensor.dtype in UNSIGNED:
-            scalar = len(args) > 1 and not (isinstance(args[1], Tensor) and args[1].device.type == "npu")
-            raise refusal(name, ARITHMETIC[name][scalar], "tensor 0" if name == "cat" else "Tensor self", tensor.dtype)
-
-
-def check_product(name: str, tensors: Iterable[Tensor]) -> None:
-    """Raise torch_npu's error if CANN refuses a dtype, or warn."""
-    taken, function = IN_DOT if name == "dot" else IN_PRODUCTS, PRODUCTS[name]
-    for tensor in tensors:
-        if tensor.dtype in taken:
-            continue
-        if tensor.is_floating_point() or tensor.is_complex():
-            raise refusal(name, function, "Tensor self", tensor.dtype)
-        words = f"{function} of CANN takes no {cann_name(tensor.dtype)}: an NPU refuses this call. Cast to float32."
-        warnings.warn(words, HardwareWarning, stacklevel=4)  # the caller of the kernel of which this is a check
-        return
+def check(name: str, args: Sequence[Any], dtype: torch.dtype) -> None:
+    """For a call with an operand of a doubtful dtype: raise torch_npu's error if CANN refuses it, or warn."""
+    name = name.rstrip("_")
+    if name in ARITHMETIC:
+        scalar = len(args) > 1 and not (isinstance(args[1], Tensor) and args[1].device.type == "npu")
+        raise refusal(name, ARITHMETIC[name][scalar], "tensor 0" if name == "cat" else "Tensor self", dtype)
+    if dtype.is_floating_point or dtype.is_complex:
+        raise refusal(name, PRODUCTS[name], "Tensor self", dtype)
+    words = f"{PRODUCTS[name]} of CANN takes no {cann_name(dtype)}: an NPU refuses this call. Cast to float32."
+    warnings.warn(words, HardwareWarning, stacklevel=3)  # at the line that calls the kernel
 
 
 def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """For a composite operator, of which torch_npu has a kernel for the whole: the function, with the checks before."""
-    check = check_of(name)
+    dtypes = doubtful(name)
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        tensors = [value for value in args if isinstance(value, Tensor)]
         numbers.check(name, args)
-        if check is not None:
-            check(args, tensors)
-        if check is None or all(tensor.is_floating_point() for tensor in tensors):
+        found = [value.dtype for value in args if isinstance(value, Tensor) and value.dtype in dtypes]
+        if not found:
             return function(*args, **kwargs)
+        check(name, args, found[0])
         with warnings.catch_warnings():  # what it calls would warn again
             warnings.simplefilter("ignore", HardwareWarning)
             return function(*args, **kwargs)
