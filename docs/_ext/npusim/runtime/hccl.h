@@ -32,12 +32,26 @@ typedef struct Communicator {
     } subgroup[64];
 } Communicator;
 
-typedef struct Message {
-    uint32_t peer;
-    char *data;
+/* Written first to `staged`, which is `target` itself unless copies are late or there is no target: what is
+ * read before its stream waits must never look right, not for a moment. */
+typedef struct Output {
+    char *target; /* NULL for a part of a reduction */
     size_t bytes;
+    char *staged;
+} Output;
+
+typedef struct Outgoing {
+    uint32_t peer;
     uint64_t sequence;
-} Message;
+    const char *data;
+    size_t bytes;
+} Outgoing;
+
+typedef struct Incoming {
+    uint32_t peer;
+    uint64_t sequence;
+    Output output;
+} Incoming;
 
 /* An HCCL operation: messages out and in, then a local copy and a reduction of `own` with what was received.
  */
@@ -47,13 +61,13 @@ struct Operation {
     int point_to_point;
     int reduction, dtype; /* reduction < 0: none */
     int sends, receives;
-    Message *send, *receive;
-    void *local_target;
-    const void *local_source;
-    size_t local_bytes;
+    Outgoing *send;
+    Incoming *receive;
+    const char *local_source;
+    Output local;
     const char *own;
-    void *result;
-    uint64_t count;
+    Output result;
+    uint64_t count; /* elements of the result */
 };
 
 extern Communicator *communicators;

@@ -8,9 +8,12 @@
 static void set_local_copy(Operation *operation, void *target, const void *source, size_t bytes) {
     if (target == source)
         return;
-    operation->local_target = target;
     operation->local_source = source;
-    operation->local_bytes = bytes;
+    operation->local = (Output){.target = target, .bytes = bytes};
+}
+
+static void set_result(Operation *operation, void *target) {
+    operation->result = (Output){.target = target, .bytes = hccl_bytes(operation->count, operation->dtype)};
 }
 
 static Operation *begin_reduction(void *communicator, const char *name, int dtype, int reduction,
@@ -22,8 +25,8 @@ static Operation *begin_reduction(void *communicator, const char *name, int dtyp
     operation->reduction = reduction;
     operation->dtype = dtype;
     operation->own = own;
-    operation->result = result;
     operation->count = count;
+    set_result(operation, result);
     return operation;
 }
 
@@ -172,7 +175,7 @@ int HcclReduce(void *source, void *target, uint64_t count, int dtype, int reduct
     if (communicator->rank != root) {
         operation_send(operation, root, source, bytes);
     } else {
-        operation->result = target;
+        set_result(operation, target);
         FOR_OTHERS(communicator, peer) operation_receive(operation, peer, NULL, bytes);
     }
     return operation_issue(operation, stream);

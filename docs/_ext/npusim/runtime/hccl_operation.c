@@ -21,12 +21,12 @@ static void pause_between_polls(int poll) { usleep(poll < FIRST_POLLS ? SHORT_US
 /* ---- making and issuing ---- */
 
 Operation *operation_new(Communicator *communicator, const char *name, int capacity) {
-    Operation *operation = calloc(1, sizeof *operation + 2 * capacity * sizeof(Message));
+    Operation *operation = calloc(1, sizeof *operation + capacity * (sizeof(Outgoing) + sizeof(Incoming)));
     operation->communicator = communicator;
     operation->name = name;
     operation->reduction = -1;
-    operation->send = (Message *)(operation + 1);
-    operation->receive = operation->send + capacity;
+    operation->receive = (Incoming *)(operation + 1);
+    operation->send = (Outgoing *)(operation->receive + capacity);
     return operation;
 }
 
@@ -37,30 +37,46 @@ Operation *operation_begin(Communicator *communicator, const char *name, int dty
 
 void operation_send(Operation *operation, uint32_t peer, const void *data, size_t bytes) {
     uint64_t sequence = __atomic_fetch_add(&operation->communicator->sent[peer], 1, __ATOMIC_RELAXED);
-    operation->send[operation->sends++] = (Message){peer, (char *)data, bytes, sequence};
+    operation->send[operation->sends++] = (Outgoing){peer, sequence, data, bytes};
 }
 
 void operation_receive(Operation *operation, uint32_t peer, void *data, size_t bytes) {
     uint64_t sequence = __atomic_fetch_add(&operation->communicator->received[peer], 1, __ATOMIC_RELAXED);
-    operation->receive[operation->receives++] = (Message){peer, data, bytes, sequence};
+    operation->receive[operation->receives++] = (Incoming){peer, sequence, {.target = data, .bytes = bytes}};
+}
+
+/* All that it writes, by index. */
+static Output *output_of(Operation *operation, int i) {
+    if (i < operation->receives)
+        return &operation->receive[i].output;
+    return i == operation->receives ? &operation->local : &operation->result;
+}
+
+#define FOR_OUTPUTS(operation, output)                                              \
+    for (int output##_i = 0; output##_i < (operation)->receives + 2; output##_i++)  \
+        for (Output *output = output_of(operation, output##_i); output; output = NULL)
+
+static void stage_outputs(Operation *operation) {
+    FOR_OUTPUTS(operation, output)
+        output->staged = output->target && !settings.async ? output->target : malloc(output->bytes + 1);
 }
 
 /* Called with state_lock held. */
-void operation_free(Operation *operation) {
-    operation->communicator->pending--;
-    free(operation);
+void operation_delay(Operation *operation, Stream *stream, uint64_t sequence) {
+    FOR_OUTPUTS(operation, output)
+        if (output->target && output->bytes) {
+            late_result(stream, sequence, output->target, output->staged, output->bytes);
+            output->staged = NULL;
+        }
 }
 
-/* A result read before the stream waits for it must never look right. */
-void operation_delay(const Operation *operation, Stream *stream, uint64_t sequence) {
-    if (operation->reduction >= 0) {
-        if (operation->result)
-            late_result(stream, sequence, operation->result, hccl_bytes(operation->count, operation->dtype));
-        return;
-    }
-    for (int i = 0; i < operation->receives; i++)
-        late_result(stream, sequence, operation->receive[i].data, operation->receive[i].bytes);
-    late_result(stream, sequence, operation->local_target, operation->local_bytes);
+/* Likewise. */
+void operation_free(Operation *operation) {
+    FOR_OUTPUTS(operation, output)
+        if (output->staged != output->target)
+            free(output->staged);
+    operation->communicator->pending--;
+    free(operation);
 }
 
 int operation_issue(Operation *operation, void *stream) {
@@ -82,27 +98,26 @@ int operation_issue(Operation *operation, void *stream) {
 
 /* ---- running ---- */
 
-static int failed(const Operation *operation, int result, const Message *message, const char *why) {
+static int failed(const Operation *operation, int result, const char *direction, uint32_t peer,
+                  const char *why) {
     Communicator *communicator = operation->communicator;
-    int outgoing = message >= operation->send && message < operation->send + operation->sends;
     communicator->error = result;
     fail(COMMUNICATION, "npusim: %s on communicator %s (rank %u of %u): %s rank %u, %s", operation->name,
-         communicator->name, communicator->rank, communicator->size, outgoing ? "to" : "from", message->peer,
-         why);
+         communicator->name, communicator->rank, communicator->size, direction, peer, why);
     fprintf(stderr, "[npusim] %s\n", last_message);
     if (communicator_is_last(communicator))
         communicator_remove(communicator);
     return result;
 }
 
-static int timed_out(const Operation *operation, const Message *message) {
+static int timed_out(const Operation *operation, const char *direction, uint32_t peer) {
     char why[200];
     snprintf(why, sizeof why, "timed out after %g s (NPUSIM_TIMEOUT)%s", settings.limit_ms / 1e3,
              operation->point_to_point
                  ? "; sends and receives of a communicator run in order: where both ranks "
                    "receive before they send, use batch_isend_irecv"
                  : "");
-    return failed(operation, H_TIMEOUT, message, why);
+    return failed(operation, H_TIMEOUT, direction, peer, why);
 }
 
 /* 0, or -1 with errno. A full folder is waited for: receivers take their messages out of it. */
@@ -119,7 +134,7 @@ static int write_all(int file, const void *data, size_t bytes, double end) {
     return 0;
 }
 
-static int write_file(const char *path, const Operation *operation, const Message *message, double end) {
+static int write_file(const char *path, const Operation *operation, const Outgoing *message, double end) {
     Header header = {.bytes = message->bytes};
     snprintf(header.name, sizeof header.name, "%s", operation->name);
     int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -143,26 +158,26 @@ static int push(const Operation *operation, double end) {
     snprintf(temporary, sizeof temporary, "%s/t%u.%d", communicator->folder, communicator->rank, gettid());
     int result = H_OK;
     for (int i = 0; i < operation->sends && !result; i++) {
-        const Message *message = &operation->send[i];
+        const Outgoing *message = &operation->send[i];
         int repeated = i && message->data == message[-1].data && message->bytes == message[-1].bytes;
         message_path(path, sizeof path, communicator, communicator->rank, message->peer, message->sequence);
         if (!repeated)
             unlink(temporary);
         if ((!repeated && write_file(temporary, operation, message, end)) || link(temporary, path))
-            result = failed(operation, H_MEMORY, message, strerror(errno));
+            result = failed(operation, H_MEMORY, "to", message->peer, strerror(errno));
     }
     unlink(temporary);
     return result;
 }
 
-static int read_message(int file, const Operation *operation, const Message *message) {
+static int read_message(int file, const Operation *operation, const Output *output) {
     Header header;
-    if (read(file, &header, sizeof header) != sizeof header || header.bytes != message->bytes)
+    if (read(file, &header, sizeof header) != sizeof header || header.bytes != output->bytes)
         return -1;
     if (!operation->point_to_point && strcmp(header.name, operation->name))
         return -1;
-    for (size_t done = 0; done < message->bytes;) {
-        ssize_t n = read(file, message->data + done, message->bytes - done);
+    for (size_t done = 0; done < output->bytes;) {
+        ssize_t n = read(file, output->staged + done, output->bytes - done);
         if (n <= 0)
             return -1;
         done += n;
@@ -170,37 +185,38 @@ static int read_message(int file, const Operation *operation, const Message *mes
     return 0;
 }
 
-static int pull(const Operation *operation, const Message *message, double end) {
+static int pull(const Operation *operation, const Incoming *message, double end) {
     const Communicator *communicator = operation->communicator;
     char path[300];
     int file, peer_gone = 0;
     message_path(path, sizeof path, communicator, message->peer, communicator->rank, message->sequence);
     for (int poll = 1; (file = open(path, O_RDONLY)) < 0; poll++) {
         if (peer_gone || stopping)
-            return failed(operation, H_REMOTE, message, "which has left or died");
+            return failed(operation, H_REMOTE, "from", message->peer, "which has left or died");
         if (now_ms() > end)
-            return timed_out(operation, message);
+            return timed_out(operation, "from", message->peer);
         if (poll % POLLS_PER_LIFE_CHECK == 0) /* then look once more for the message */
             peer_gone = communicator_member(communicator, message->peer) != 0;
         pause_between_polls(poll);
     }
-    int error = read_message(file, operation, message);
+    int error = read_message(file, operation, &message->output);
     close(file);
     unlink(path);
-    return error ? failed(operation, H_PARAMETER, message, "operations or sizes of the ranks do not match")
+    return error ? failed(operation, H_PARAMETER, "from", message->peer,
+                          "operations or sizes of the ranks do not match")
                  : H_OK;
 }
 
-static int wait_until_taken(const Operation *operation, const Message *message, double end) {
+static int wait_until_taken(const Operation *operation, const Outgoing *message, double end) {
     const Communicator *communicator = operation->communicator;
     char path[300];
     message_path(path, sizeof path, communicator, communicator->rank, message->peer, message->sequence);
     for (int poll = 1; access(path, F_OK) == 0; poll++) {
         if (now_ms() > end || stopping)
-            return timed_out(operation, message);
+            return timed_out(operation, "to", message->peer);
         if (poll % POLLS_PER_LIFE_CHECK == 0 && communicator_member(communicator, message->peer) != 0 &&
             access(path, F_OK) == 0)
-            return failed(operation, H_REMOTE, message, "which has left or died");
+            return failed(operation, H_REMOTE, "to", message->peer, "which has left or died");
         pause_between_polls(poll);
     }
     return H_OK;
@@ -208,19 +224,14 @@ static int wait_until_taken(const Operation *operation, const Message *message, 
 
 Error operation_run(Operation *operation) {
     double end = now_ms() + settings.limit_ms;
-    int reduces = operation->reduction >= 0;
     int result = push(operation, end);
-    if (!result && operation->local_bytes)
-        memmove(operation->local_target, operation->local_source, operation->local_bytes);
-    for (int i = 0; i < operation->receives && !result; i++) {
-        if (reduces)
-            operation->receive[i].data = malloc(operation->receive[i].bytes + 1);
+    stage_outputs(operation);
+    if (!result && operation->local.bytes)
+        memmove(operation->local.staged, operation->local_source, operation->local.bytes);
+    for (int i = 0; i < operation->receives && !result; i++)
         result = pull(operation, &operation->receive[i], end);
-    }
-    if (!result && reduces && operation->result)
+    if (!result && operation->result.target)
         hccl_reduce(operation);
-    for (int i = 0; reduces && i < operation->receives; i++)
-        free(operation->receive[i].data);
     for (int i = 0; operation->point_to_point && i < operation->sends && !result; i++)
         result = wait_until_taken(operation, &operation->send[i], end);
     TRACE("%s done: %d", operation->name, result);

@@ -94,7 +94,7 @@ static uint16_t to_fp16(float value) {
             COMPUTED next = FROM(((const STORED *)part[rank])[i]); \
             total = COMBINE(total, next);                          \
         }                                                          \
-        ((STORED *)operation->result)[i] = TO(total);              \
+        ((STORED *)operation->result.staged)[i] = TO(total);       \
     }                                                              \
     break
 
@@ -104,7 +104,7 @@ void hccl_reduce(const Operation *operation) {
     const char *part[ranks];
     part[operation->communicator->rank] = operation->own;
     for (int i = 0; i < operation->receives; i++)
-        part[operation->receive[i].peer] = operation->receive[i].data;
+        part[operation->receive[i].peer] = operation->receive[i].output.staged;
     switch (operation->dtype) {
     case INT8:
         REDUCE(int8_t, int8_t, SAME, SAME);

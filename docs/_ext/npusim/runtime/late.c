@@ -59,12 +59,8 @@ void late_copy(Stream *stream, const Task *task) {
     append(stream, late);
 }
 
-/* What an operation wrote on a device: take it away until somebody has waited. */
-void late_result(Stream *stream, uint64_t sequence, void *target, size_t bytes) {
-    if (!bytes)
-        return;
-    void *staged = malloc(bytes);
-    memcpy(staged, target, bytes);
+/* What an operation writes on a device, from memory that this frees. */
+void late_result(Stream *stream, uint64_t sequence, char *target, char *staged, size_t bytes) {
     memset(target, POISON, bytes);
     late_to_device++;
     append(stream, (Late){.sequence = sequence,

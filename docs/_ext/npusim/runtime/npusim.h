@@ -179,7 +179,7 @@ extern atomic_int late_to_device;
 
 void late_copy(Stream *stream, const Task *task);
 void late_wait(Stream *stream, const Task *task);
-void late_result(Stream *stream, uint64_t sequence, void *target, size_t bytes);
+void late_result(Stream *stream, uint64_t sequence, char *target, char *staged, size_t bytes);
 void stream_deliver(Stream *stream, uint64_t sequence);           /* up to a task, since the host waits */
 void stream_deliver_to_device(Stream *stream, uint64_t sequence); /* what the device itself must see */
 
@@ -206,7 +206,7 @@ size_t memory_taken(int device);
 /* ---- hccl_operation.c, see hccl.h ---- */
 Error operation_run(Operation *operation); /* on the stream's worker, without lock */
 void operation_free(Operation *operation); /* with state_lock held */
-void operation_delay(const Operation *operation, Stream *stream, uint64_t sequence); /* likewise */
+void operation_delay(Operation *operation, Stream *stream, uint64_t sequence); /* likewise */
 
 #pragma GCC visibility pop
 #endif
