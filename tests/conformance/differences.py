@@ -8,7 +8,7 @@ KNOWN = {
     "torch_npu refuses memory formats like channels_last, as on hardware": [
         *("to:float32", "to:int64", "to:bool", "to:backward"),
     ],
-    "CANN refuses products of complex matrices, as on hardware": ["linalg.eig:backward"],
+    "CANN refuses a dtype, as on hardware": ["linalg.eig:backward", "renorm:backward"],
     "torch_npu has no kernel for this operator on sparse CSR tensors, and no fallback": [
         *("sparse.mm.reduce:float32", "sparse.mm.reduce:backward", "sparse.sampled_addmm:float32"),
     ],

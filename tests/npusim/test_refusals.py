@@ -78,6 +78,103 @@ def test_products_without_a_warning(torch):
                 call(torch, torch.eye(2, dtype=dtype, device="npu"))
 
 
+F64, F64_COMPLEX = ["float64"], ["float64", "complex64", "complex128"]
+OPERATORS = {
+    "aclnnTanh": (lambda torch, x: torch.tanh(x), F64_COMPLEX),
+    "aclnnSilu": (lambda torch, x: torch.nn.functional.silu(x), F64_COMPLEX),
+    "aclnnGelu": (lambda torch, x: torch.nn.functional.gelu(x), F64),
+    "aclnnRelu": (lambda torch, x: x.relu_(), ["float64", "int16"]),
+    "aclnnLayerNorm": (lambda torch, x: torch.nn.functional.layer_norm(x, x.shape), F64),
+    "aclnnConvolution": (lambda torch, x: torch.nn.functional.conv1d(x[:, None], x[:1, None]), F64),
+    "aclnnMseLoss": (lambda torch, x: torch.nn.functional.mse_loss(x, x), F64),
+    "aclnnSort": (lambda torch, x: torch.sort(x), F64),
+    "aclnnMedian": (lambda torch, x: x.median(), F64),
+    "aclnnMaxDim": (lambda torch, x: x.max(dim=0), ["float64", "int16", "int8", "uint8"]),
+    "aclnnStd": (lambda torch, x: x.std(), F64_COMPLEX),
+    "aclnnVarCorrection": (lambda torch, x: torch.var(x, dim=0), F64_COMPLEX),
+    "aclnnLinalgVectorNorm": (lambda torch, x: torch.linalg.vector_norm(x), F64_COMPLEX),
+    "aclnnRoll": (lambda torch, x: x.roll(1), ["float64", "complex128"]),
+    "aclnnRepeatInterleaveInt": (lambda torch, x: x.repeat_interleave(2, 0), F64_COMPLEX),
+    "aclnnInplaceMaskedFillScalar": (lambda torch, x: x.masked_fill_(x == x, 0), [*F64_COMPLEX, "int16", "uint8"]),
+    "aclnnLerps": (lambda torch, x: torch.lerp(x, x, 0.5), F64_COMPLEX),
+    "aclnnAddcmul": (lambda torch, x: torch.addcmul(x, x, x), ["complex64", "int16"]),
+    "aclnnExp": (lambda torch, x: x.exp(), ["int32", "int16", "int8", "uint8"]),
+    "aclnnNeg": (lambda torch, x: -x, ["int16", "uint8"]),
+    "aclnnFmodTensor": (lambda torch, x: torch.fmod(x, x), ["int16"]),
+    "aclnnGather": (lambda torch, x: x.gather(0, torch.zeros(2, 2, dtype=torch.int64, device="npu")), ["complex64"]),
+    "aclnnIndex": (lambda torch, x: x[[0, 1]], ["complex128"]),
+    "aclnnIndexPutImpl": (lambda torch, x: x.index_put_((torch.tensor([0], device="npu"),), x[0] + 0), ["complex64"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype"), [(call, dtype) for call, (_, dtypes) in OPERATORS.items() for dtype in dtypes]
+)
+def test_operators(torch, call, dtype):
+    x = torch.ones(2, 2, dtype=getattr(torch, dtype)).to("npu")
+    with pytest.raises(RuntimeError) as raised:
+        OPERATORS[call][0](torch, x)
+    assert f"NPU function error: call {call} failed, error code is 161002" in str(raised.value)
+    assert f"not implemented for DT_{dtype.upper().replace('FLOAT64', 'DOUBLE')}, should be" in str(raised.value)
+
+
+@pytest.mark.parametrize("call", OPERATORS)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_operators_that_are_taken(torch, call, dtype):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OPERATORS[call][0](torch, torch.ones(2, 2, dtype=getattr(torch, dtype), device="npu"))
+
+
+def test_checks_of_torch_npu_itself(torch):
+    x = torch.eye(2, dtype=torch.float64).to("npu")
+    with pytest.raises(RuntimeError, match="svd_npu only supported Float"):
+        torch.linalg.svd(x)
+    with pytest.raises(RuntimeError, match="not support torch\\.fp64 dtypes"):
+        torch.nn.functional.interpolate(x[None, None], size=(4, 4), mode="bilinear")
+
+
+def test_what_float64_can_do(torch):
+    x = torch.tensor([[4.0, 1.0], [9.0, 16.0]], dtype=torch.float64).to("npu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (x.sqrt().sum() + x.mean() + x.max()).item() == 33.5
+        assert torch.softmax(x, 1).sum().item() == pytest.approx(2)
+        assert x.exp().log().round().tolist() == x.tolist()
+        assert torch.where(x > 4, x, 0).cumsum(1).tolist() == [[0, 0], [9, 25]]
+        assert x[[1]].topk(1).values.tolist() == [[16]]
+
+
+def test_whole_numbers_and_truth_values_are_computed_with_a_warning(torch):
+    steps = torch.arange(4, device="npu")
+    calls = {
+        "aclnnCeil of CANN takes no DT_INT64": lambda: steps.ceil(),
+        "aclnnClampMaxTensor of CANN takes no DT_BOOL": lambda: (steps > 1).clamp_max(steps > 2),
+        "aclnnDot of CANN takes no DT_INT64": lambda: steps.vdot(steps),
+    }
+    for words, call in calls.items():
+        with pytest.warns(npusim.HardwareWarning, match=words):
+            assert call().device == steps.device
+
+
+def test_parts_of_what_cann_computes_as_a_whole_are_not_asked(torch):
+    # aclStft takes float64, as its document says; the transform that it is made of here has no float64 by itself.
+    x = torch.ones(8, dtype=torch.float64).to("npu")
+    assert torch.stft(x, 4, return_complex=False).dtype is torch.float64
+    with pytest.raises(RuntimeError, match="call aclnnMatmul failed"):
+        torch.fft.rfft(x)
+
+
+def test_the_table_names_what_torch_npu_has(torch):
+    from npusim.kernels.dtypes import REFUSED
+
+    keys = ("PrivateUse1", "AutogradPrivateUse1")
+    full = {name for key in keys for name in torch._C._dispatch_get_registrations_for_dispatch_key(key)}
+    names = {name.removeprefix("aten::") for name in full}
+    names |= {name.partition(".")[0].rstrip("_") for name in names}
+    assert set(REFUSED) - names == set()
+
+
 WHOLE = ["int64", "uint16", "uint32", "uint64"]
 DOUBLE = ["float64", "complex64"]
 LISTS = {

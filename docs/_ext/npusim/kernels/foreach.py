@@ -84,6 +84,9 @@ def checked(op: torch._ops.OpOverload, kernel: Callable[..., Any]) -> Callable[.
     if function is None or not operator.startswith("_foreach_"):
         return kernel
 
+    single = name.replace("norm", "linalg_vector_norm")
+    doubtful = refusals.doubtful(single)
+
     @functools.wraps(kernel)
     def run(*args: Any, **kwargs: Any) -> Any:
         values = (*args, *kwargs.values())
@@ -92,11 +95,10 @@ def checked(op: torch._ops.OpOverload, kernel: Callable[..., Any]) -> Callable[.
             calls = list(_calls(values, lists))
             if _at_once(function, calls):
                 raise function.error(operator.rstrip("_"), lists[0][0].dtype)
-            if name.rstrip("_") in refusals.ARITHMETIC:
-                for tensors, numbers in calls:
-                    for tensor in tensors:
-                        if tensor.dtype in refusals.UNSIGNED:
-                            refusals.check(name, (*tensors, *numbers), tensor.dtype)
+            for tensors, numbers in calls:
+                for tensor in tensors:
+                    if tensor.dtype in doubtful:
+                        refusals.check(single, (*tensors, *numbers), tensor.dtype)
         return kernel(*args, **kwargs)
 
     return run

@@ -39,7 +39,8 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
     computes = name not in COPIES and not is_view(op)
     one_device, indexing = name not in MIXED_DEVICES, name in INDEXING
     waits = not indexing and waits_for_values(op)
-    doubtful = refusals.doubtful(name)
+    operator = f"{name}.{schema.overload_name}"
+    doubtful = refusals.doubtful(operator)
     compute = op._op  # private: calling `op` does the same through one more Python frame
 
     # Half of what a call costs is Python's: no function or block here without need.
@@ -56,7 +57,7 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
             if doubtful:
                 for tensor, _ in call.pairs:
                     if tensor.dtype in doubtful:
-                        refusals.check(name, args, tensor.dtype)
+                        refusals.check(operator, args, tensor.dtype)
                         break
             device = call.asked or call.device
             if waits:

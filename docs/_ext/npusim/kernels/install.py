@@ -52,7 +52,7 @@ def _install_generic(register: Register) -> None:
         if name in LOOPS_OF_COPIES:
             register(name, _stock(op, "CompositeExplicitAutograd"), DEVICE)
         elif _has(name, "CompositeImplicitAutograd") and not _has(name, "CPU"):
-            composite = checked(name.split(".")[0], _stock(op, "CompositeImplicitAutograd"))
+            composite = checked(name, _stock(op, "CompositeImplicitAutograd"))
             for key in (DEVICE, AUTOGRAD):
                 register(name, composite, key)
         else:

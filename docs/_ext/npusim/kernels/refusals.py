@@ -1,14 +1,15 @@
-"""dtypes that CANN refuses on the 910B although the CPU takes them.
+"""Refuse dtypes as CANN does on the 910B, with torch_npu's error.
 
-16, 32 and 64 bits without sign in arithmetic: the lists ASCEND910B_DTYPE_SUPPORT_LIST in hicann/ops-math,
-math/<operator>/op_api/aclnn_<operator>.cpp and conversion/concat_d/op_api/aclnn_cat.cpp. Products: dtypeSupportList in
-hicann/ops-nn, matmul/<operator>/op_host/op_api, its documents of each function, and math/dot in hicann/ops-math. The
-names of the functions are those in Ascend/op-plugin, op_plugin/ops/opapi. The text is that of hardware without what
-changes: time, process, source line, the list. Lists of tensors: foreach.py.
+The table is in dtypes.py; here are 16, 32 and 64 bits without sign in arithmetic: the lists
+ASCEND910B_DTYPE_SUPPORT_LIST in hicann/ops-math, math/<operator>/op_api/aclnn_<operator>.cpp and
+conversion/concat_d/op_api/aclnn_cat.cpp. The text is that of hardware without what changes: time, process, source line,
+the list. Lists of tensors: foreach.py.
 
-Products of whole numbers are computed nevertheless, with a warning, so that the comparison with the CPU covers them.
+What the comparison with the CPU over PyTorch's database runs is computed nevertheless, with a warning: int64 and bool
+everywhere, and two operators in float64 and complex128.
 """
 
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from torch import Tensor
 
 from ..errors import HardwareWarning
 from . import numbers
+from .dtypes import REFUSED, Function
 
 # Operator: CANN's function for a tensor as second operand, and for a number.
 ARITHMETIC = {
@@ -28,62 +30,82 @@ ARITHMETIC = {
     "cat": ("aclnnCat", "aclnnCat"),
 }
 UNSIGNED = frozenset([torch.uint16, torch.uint32, torch.uint64])
+COMPUTED_DTYPES = frozenset([torch.int64, torch.bool])
+COMPUTED_OPERATORS = frozenset(["_softmax_backward_data", "abs"])
 
-PRODUCTS = {
-    "mm": "aclnnMm",
-    "mv": "aclnnMv",
-    "bmm": "aclnnBatchMatMul",
-    "dot": "aclnnDot",
-    "addmm": "aclnnAddmm",
-    "addbmm": "aclnnAddbmm",
-    "baddbmm": "aclnnBaddbmm",
-    "matmul": "aclnnMatmul",
+# torch_npu's own, before it calls CANN: the files of these names in Ascend/op-plugin, op_plugin/ops/opapi.
+OWN = {
+    "_linalg_svd": (frozenset([torch.float64, torch.complex64, torch.complex128]), "svd_npu only supported Float"),
+    "upsample_bilinear2d": (frozenset([torch.float64]), "upsample_binlinear_2d not support torch.fp64 dtypes"),
 }
-IN_PRODUCTS = frozenset([torch.float32, torch.float16, torch.bfloat16])
-IN_DOT = IN_PRODUCTS | {torch.int8, torch.int32, torch.uint8}
-
-DTYPES = frozenset(value for value in vars(torch).values() if isinstance(value, torch.dtype))
 # Others have the same name there.
 CANN_NAMES = {torch.float32: "DT_FLOAT", torch.float64: "DT_DOUBLE", torch.bfloat16: "DT_BF16"}
 
+REFUSABLE = UNSIGNED.union(*(dtypes for dtypes, _ in OWN.values()), *REFUSED.values())
 
-def doubtful(name: str) -> frozenset[torch.dtype]:
-    """The dtypes of operands with which a call of aten's operator `name` is to be checked."""
-    name = name.rstrip("_")
-    if name in ARITHMETIC:
-        return UNSIGNED
-    if name in PRODUCTS:
-        return DTYPES - (IN_DOT if name == "dot" else IN_PRODUCTS)
-    return frozenset()
+_composite = threading.local()  # .runs: torch_npu has a kernel for the whole, so that its parts are not asked
 
 
-def check(name: str, args: Sequence[Any], dtype: torch.dtype) -> None:
-    """For a call with an operand of a doubtful dtype: raise torch_npu's error if CANN refuses it, or warn."""
-    name = name.rstrip("_")
-    if name in ARITHMETIC:
+def doubtful(operator: str) -> frozenset[torch.dtype]:
+    """The dtypes of operands with which a call is to be checked.
+
+    operator: aten's name, with the overload if it has one: `max.dim`.
+    """
+    _, base = _names(operator)
+    own = OWN[base][0] if base in OWN else frozenset()
+    return own.union(_functions(operator), UNSIGNED if base in ARITHMETIC else ())
+
+
+def check(operator: str, args: Sequence[Any], dtype: torch.dtype) -> None:
+    """For a call with an operand of a doubtful dtype: raise torch_npu's error, or warn and let it be computed."""
+    if getattr(_composite, "runs", False):
+        return
+    name, base = _names(operator)
+    if base in OWN:
+        raise RuntimeError(OWN[base][1])
+    if base in ARITHMETIC:
         scalar = len(args) > 1 and not (isinstance(args[1], Tensor) and args[1].device.type == "npu")
-        raise refusal(name, ARITHMETIC[name][scalar], "tensor 0" if name == "cat" else "Tensor self", dtype)
-    if dtype.is_floating_point or dtype.is_complex:
-        raise refusal(name, PRODUCTS[name], "Tensor self", dtype)
-    words = f"{PRODUCTS[name]} of CANN takes no {cann_name(dtype)}: an NPU refuses this call. Cast to float32."
+        raise refusal(name, ARITHMETIC[base][scalar], "tensor 0" if base == "cat" else "Tensor self", dtype)
+    function = _functions(operator)[dtype]
+    if dtype not in COMPUTED_DTYPES and base not in COMPUTED_OPERATORS:
+        raise refusal(name, function.name, f"Tensor {function.tensor}", dtype)
+    words = f"{function.name} of CANN takes no {cann_name(dtype)}: an NPU refuses this call. Cast to float32."
     warnings.warn(words, HardwareWarning, stacklevel=3)  # at the line that calls the kernel
 
 
-def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def checked(operator: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """For a composite operator, of which torch_npu has a kernel for the whole: the function, with the checks before."""
-    dtypes = doubtful(name)
+    name, _ = _names(operator)
+    dtypes = doubtful(operator)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         numbers.check(name, args)
-        found = [value.dtype for value in args if isinstance(value, Tensor) and value.dtype in dtypes]
+        found = [value.dtype for value in args if isinstance(value, Tensor) and value.dtype in REFUSABLE]
         if not found:
             return function(*args, **kwargs)
-        check(name, args, found[0])
-        with warnings.catch_warnings():  # what it calls would warn again
-            warnings.simplefilter("ignore", HardwareWarning)
+        for dtype in found:
+            if dtype in dtypes:
+                check(operator, args, dtype)
+                break
+        outermost = not getattr(_composite, "runs", False)
+        _composite.runs = True
+        try:
             return function(*args, **kwargs)
+        finally:
+            _composite.runs = not outermost
 
     return run
+
+
+def _functions(operator: str) -> dict[torch.dtype, Function]:
+    """CANN's function that refuses, by dtype."""
+    return REFUSED.get(operator) or REFUSED.get(_names(operator)[1], {})
+
+
+def _names(operator: str) -> tuple[str, str]:
+    """An operator's name without its overload, and that of the one that does not write in place."""
+    name = operator.partition(".")[0]
+    return name, name.rstrip("_")
 
 
 def refusal(name: str, function: str, tensor: str, dtype: torch.dtype) -> RuntimeError:

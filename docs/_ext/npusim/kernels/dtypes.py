@@ -1,0 +1,200 @@
+"""dtypes that functions of CANN refuse on the 910B although the CPU's operators take them.
+
+An operator is in the table with a dtype if torch_npu 2.13.0 hands a tensor of it to CANN's function, and both the
+function's source and its document leave the dtype out. The first was seen with a libopapi.so of nothing but the names
+of CANN's functions, over the samples of PyTorch's database; the others are in hicann/ops-math and hicann/ops-nn,
+op_api/aclnn_<function>.cpp and docs/aclnn<Function>.md. What only one of them leaves out is not here, nor is bfloat16,
+where they often differ.
+"""
+
+from typing import NamedTuple
+
+import torch
+
+
+class Function(NamedTuple):
+    """A function of CANN and its name for the tensor that it refuses."""
+
+    name: str
+    tensor: str
+
+
+# By dtypes: aten's operator, or one overload of it, and CANN's function, with the tensor unless that is `self`.
+_REFUSED = {
+    "float64": {
+        "_adaptive_avg_pool2d": "AdaptiveAvgPool2d",
+        "adaptive_avg_pool2d": "AdaptiveAvgPool2d",
+        "_adaptive_avg_pool3d": "AdaptiveAvgPool3d",
+        "argsort": "Sort",
+        "binary_cross_entropy_with_logits": "BinaryCrossEntropyWithLogits",
+        "cdist": "Cdist x1",
+        "_cdist_forward": "Cdist x1",
+        "celu": "Celu",
+        "_embedding_bag_forward_only": "EmbeddingBag weight",
+        "embedding_renorm": "EmbeddingRenorm",
+        "erfinv": "Erfinv",
+        "_fft_r2c": "Matmul",
+        "frac": "Frac input",
+        "gelu": "Gelu",
+        "hardshrink": "Hardshrink",
+        "hardsigmoid": "Hardsigmoid",
+        "hardswish": "Hardswish",
+        "histc": "Histc",
+        "kl_div": "KlDiv",
+        "kthvalue": "Kthvalue",
+        "log_sigmoid": "LogSigmoidForward",
+        "log_sigmoid_forward": "LogSigmoidForward",
+        "logaddexp2": "LogAddExp2 out",
+        "max_pool2d_with_indices_backward": "MaxPool2dWithMaskBackward gradOutput",
+        "median": "Median",
+        "mish": "Mish",
+        "mse_loss": "MseLoss",
+        "multilabel_margin_loss": "MultilabelMarginLoss",
+        "multilabel_margin_loss_forward": "MultilabelMarginLoss",
+        "nan_to_num": "NanToNum",
+        "nanmedian": "NanMedian",
+        "nansum": "ReduceNansum",
+        "native_batch_norm": "BatchNorm input",
+        "_native_batch_norm_legit": "BatchNorm input",
+        "native_dropout": "DropoutDoMask",
+        "native_group_norm": "GroupNorm",
+        "native_layer_norm": "LayerNorm input",
+        "nll_loss2d_forward": "NLLLoss2d",
+        "nll_loss_forward": "NLLLoss",
+        "pdist": "Pdist",
+        "_pdist_forward": "Pdist",
+        "_prelu_kernel": "Prelu",
+        "rrelu_with_noise": "RReluWithNoise",
+        "scaled_dot_product_attention": "Matmul",
+        "smooth_l1_loss": "SmoothL1Loss",
+        "soft_margin_loss": "SoftMarginLoss",
+        "_softmax_backward_data": "SoftmaxBackward gradOutput",
+        "softplus": "Softplus",
+        "softshrink": "Softshrink",
+        "sort": "Sort",
+        "threshold": "Threshold",
+        "trunc": "Trunc",
+        "unfold_backward": "UnfoldGrad gradOut",
+    },
+    "complex64 complex128": {
+        "acos": "Acos input",
+        "addcdiv": "Addcdiv",
+        "addmv": "Addmv",
+        "addr": "Addr",
+        "all": "All",
+        "any": "Any",
+        "asin": "Asin",
+        "atan": "Atan input",
+        "cumprod": "Cumprod input",
+        "equal": "Equal",
+        "exp2": "Exp2",
+        "gather": "Gather",
+        "index_add": "IndexAdd",
+        "index_fill": "IndexFill",
+        "index_put": "IndexPutImpl",
+        "isclose": "IsClose",
+        "isfinite": "IsFinite",
+        "log1p": "Log1p",
+        "logical_not": "LogicalNot",
+        "masked_scatter": "InplaceMaskedScatter",
+    },
+    "float64 complex64 complex128": {
+        "l1_loss": "L1Loss",
+        "lerp": "Lerps",
+        "linalg_cholesky": "LinalgCholesky",
+        "linalg_vector_norm": "LinalgVectorNorm",
+        "logaddexp": "LogAddExp",
+        "logsumexp": "LogSumExp",
+        "norm": "Norm",
+        "renorm": "Renorm",
+        "repeat_interleave": "RepeatInterleaveInt",
+        "silu": "Silu",
+        "std": "Std",
+        "std_mean": "StdMeanCorrection",
+        "tanh": "Tanh",
+        "var": "VarCorrection",
+        "var_mean": "VarMean",
+    },
+    "float64 complex64 complex128 uint8 int8 int16 int32 int64": {
+        "addbmm": "Addbmm",
+        "addmm": "Addmm",
+        "baddbmm": "Baddbmm",
+        "bmm": "BatchMatMul",
+        "logspace": "LogSpace result",
+        "matmul": "Matmul",
+        "mm": "Mm",
+        "mv": "Mv",
+    },
+    "complex128": {
+        "abs": "Abs",
+        "im2col": "Im2col",
+        "index": "Index",
+        "tril": "Tril",
+        "triu": "Triu",
+    },
+    "float64 complex128": {
+        "fft_fftshift": "Roll x",
+        "fft_ifftshift": "Roll x",
+        "roll": "Roll x",
+    },
+    "uint8 int8 int16 int32": {
+        "erf": "Erf",
+        "erfc": "Erfc",
+        "exp": "Exp",
+    },
+    "bool": {
+        "clamp_max": "ClampMaxTensor",
+        "clamp_min": "ClampMinTensor",
+    },
+    "float64 complex64 complex128 int16 int64": {
+        "dot": "Dot",
+        "vdot": "Dot",
+    },
+    "float64 int64": {
+        "avg_pool3d": "AvgPool3d",
+        "convolution": "Convolution input",
+    },
+    "float64 uint8 int8 int16": {
+        "max.dim": "MaxDim",
+        "min.dim": "MinDim",
+    },
+    "float64 uint8 int8 int16 int32 int64": {
+        "max_pool2d_with_indices": "MaxPool2dWithMask",
+        "max_pool3d_with_indices": "MaxPool3dWithArgmax",
+    },
+    "complex64 complex128 int16": {
+        "addcmul": "Addcmul",
+    },
+    "float64 complex64 complex128 uint8 int16": {
+        "masked_fill": "InplaceMaskedFillScalar",
+    },
+    "float64 complex64 complex128 uint8 int8 int16 int32": {
+        "expm1": "Expm1",
+    },
+    "float64 int16": {
+        "relu": "Relu",
+    },
+    "int16": {
+        "fmod": "FmodTensor",
+    },
+    "uint8 int16": {
+        "neg": "Neg",
+    },
+    "uint8 int8 int16 int32 int64": {
+        "ceil": "Ceil",
+    },
+}
+
+
+def _by_operator() -> dict[str, dict[torch.dtype, Function]]:
+    table: dict[str, dict[torch.dtype, Function]] = {}
+    for dtypes, functions in _REFUSED.items():
+        for operator, words in functions.items():
+            name, _, tensor = words.partition(" ")
+            table[operator] = {
+                getattr(torch, dtype): Function(f"aclnn{name}", tensor or "self") for dtype in dtypes.split()
+            }
+    return table
+
+
+REFUSED = _by_operator()
