@@ -88,11 +88,14 @@ class Collector:
     def place(self, node: nodes.Element) -> tuple[Path, int]:
         """The file and line of the first line of a node's text."""
         if node not in self.places:
-            path = source_path(node.source or str(self.docpath))
+            source = node.source or str(self.docpath)
+            path = source_path(source)
             if path not in self.locators:
                 self.locators[path] = Locator(self.text(path))
-            written: dict[str, Any] = node[MARK]
-            line = self.locators[path].line(written["kind"], written["text"], node.line or 1)
+            locator, written = self.locators[path], node[MARK]
+            near = (node.line or 1) + locator.lines_above(source)
+            find = locator.bare_line if isinstance(node, nodes.doctest_block) else locator.line
+            line = find(written["kind"], written["text"], near)
             self.places[node] = path, line
         return self.places[node]
 

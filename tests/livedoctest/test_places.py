@@ -1,0 +1,146 @@
+"""A failure is reported at its line, wherever in a page, a table or a docstring its block stands."""
+
+from __future__ import annotations
+
+import re
+
+
+def reported(built, name: str = r"index\.rst") -> list[int]:
+    return sorted(int(line) for line in re.findall(rf"{name}:(\d+): WARNING: \w+: the output differs", built.log))
+
+
+def lines_with(text: str, what: str = ">>> 1") -> list[int]:
+    return [number for number, row in enumerate(text.split("\n"), 1) if what in row]
+
+
+EQUAL = """T
+=
+
+.. doctest::
+
+   >>> 1
+   2
+
+>>> 1
+2
+
+.. note::
+
+   >>> 1
+   2
+
+* item
+
+  >>> 1
+  2
+
+term
+   .. doctest::
+
+      >>> 1
+      2
+
+.. seealso:: >>> 1
+
+.. pull-quote::
+
+   >>> 1
+   2
+
+.. include:: part.rst
+"""
+
+
+def test_equal_examples_each_have_their_line(site):
+    part = "Text.\n\n>>> 1\n2\n\n.. doctest::\n\n   >>> 1\n   2\n"
+    built = site({"index.rst": EQUAL, "part.rst": part}, conf="exclude_patterns = ['part.rst']\n").build()
+    assert reported(built) == lines_with(EQUAL)
+    assert reported(built, r"part\.rst") == lines_with(part)
+
+
+TABLES = """T
+=
+
+.. list-table::
+
+   * - .. doctest::
+
+          >>> 1
+          2
+     - >>> 1
+       2
+
++------------------+---+
+| .. doctest::     | b |
+|                  |   |
+|    >>> 1         |   |
+|    2             |   |
++------------------+---+
+| >>> 1            | d |
+| 2                |   |
++------------------+---+
+"""
+
+
+def test_examples_in_tables_have_their_line(site):
+    assert reported(site({"index.rst": TABLES}).build()) == lines_with(TABLES)
+
+
+def test_tabs_do_not_hide_the_line(site):
+    page = "T\n=\n\n* a\n\n\t.. doctest::\n\n\t\t>>> 1\n\t\t2\n\n\t.. testcode::\n\n\t\tx = 'a\tb'\n\n\t>>> 1\n\t2\n"
+    built = site({"index.rst": page}).build()
+    assert reported(built) == lines_with(page)
+    assert [block["line"] for block in built.blocks()] == [8, 13, 15]
+
+
+MODULE = '''
+"""Of the module.
+
+>>> 1
+2
+"""
+
+
+class Thing:
+    """
+    Of the class.
+
+    .. doctest::
+
+       >>> 1
+       2
+    """
+
+    def method(self):
+        """Of the method.
+
+        >>> 1
+        2
+        """
+
+    @property
+    def value(self):
+        r"""Of the property.
+
+        >>> 1
+        2
+        """
+
+
+if True:
+
+    async def function():
+        """Of the function.
+
+        >>> 1
+        2
+        """
+'''
+
+
+def test_examples_in_docstrings_have_their_line(site, tmp_path, monkeypatch):
+    (tmp_path / "placed_module.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    page = "T\n=\n\n.. automodule:: placed_module\n   :members:\n"
+    built = site({"index.rst": page}, conf="extensions.append('sphinx.ext.autodoc')\n").build()
+    assert reported(built, r"placed_module\.py") == lines_with(MODULE)
