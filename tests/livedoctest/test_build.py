@@ -317,6 +317,10 @@ def test_files_that_include_each_other_are_one_fault(site, jobs):
     [
         ("Text.\n\n.. include:: missing.txt\n", 6),
         (".. unknown::\n\n   >>> 1\n   2\n", 4),
+        (".. unknown:: words\n\n   x = 1\n", 4),
+        ("Program::\n\n   import os\n   os.getcwd()\n", 6),
+        (".. highlight:: python\n\nProgram::\n\n   x = 1\n", 8),
+        (".. parsed-literal::\n\n   x\n   >>> 3\n   3\n", 6),
         ("Text.\n\n.. note::\n   :unknown: option\n\n   >>> 1\n   2\n", 6),
     ],
 )
@@ -331,6 +335,32 @@ def test_code_that_is_included_as_text_is_named(site):
     built = made.build()
     assert built.status == 2
     assert "part.txt:1: WARNING: A literal block" in built.log
+
+
+@pytest.mark.parametrize("option", ["literal:", "code: python"])
+def test_code_that_restructured_text_includes_as_text_is_named(site, monkeypatch, option):
+    page = f"T\n=\n\n>>> 1\n1\n\n.. include:: sub/part.txt\n   :{option}\n"
+    made = site({"index.rst": page, "sub/part.txt": "x = [\n    >>> 1\n"})
+    monkeypatch.chdir(made.folder)
+    assert made.build().status == 2
+    places = re.findall(r"(\S+):(\d+): WARNING: A literal block", made.log)
+    wanted = made.source / "sub/part.txt" if option == "literal:" else made.source / "index.rst"
+    assert [place for place, _ in places] == [str(wanted)]
+
+
+def test_pages_with_another_suffix_are_looked_through_too(site):
+    conf = "source_suffix = {'.txt': 'restructuredtext', '.mkd': 'markdown'}\nroot_doc = 'start'\n"
+    dropped = "# T\n\n```{image} x.png\n~~~{doctest}\n>>> 1\n2\n~~~\n```\n"
+    pages = {"start.txt": "T\n=\n\n>>> 1\n1\n\n.. testcodes::\n\n   x\n", "b.mkd": dropped}
+    built = site(pages, conf=conf).build()
+    assert built.status == 2
+    found = re.findall(r"(\w+\.\w+):(\d+): WARNING: .*\[livedoctest\.", built.log)
+    assert found == [("b.mkd", "4"), ("start.txt", "7")], built.log
+
+
+def test_files_of_a_configuration_show_no_python(site):
+    page = "T\n=\n\n>>> 1\n1\n\n.. literalinclude:: x.cfg\n"
+    assert site({"index.rst": page, "x.cfg": "[a]\nb = 1\n"}).build("-W").status == 0
 
 
 def test_a_page_in_another_encoding_is_named_with_its_line(site):

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from myst_parser.parsers.sphinx_ import MystParser
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util import get_filetype
 
 from livedoctest import inclusion, prompts, scan
 from livedoctest.block import Block, Finding, Output, Page, Unit
@@ -19,6 +21,7 @@ from livedoctest.options import (
     BadBlockError,
     check_arrived,
     file_name,
+    groups_of,
     moves_of,
     requirements,
     seconds,
@@ -28,6 +31,7 @@ from livedoctest.stock import Stock
 
 BLOCK = "livedoctest_block"  # attribute of a node: docname and ordinal of its block (some builders join pages)
 ROLE = "livedoctest_role"  # program, output or warning
+MODULES = (".py", ".pyi", ".pyx", ".so", ".pyd")  # files that blocks come from and no parser of pages reads
 ALTERNATIVE = "livedoctest_alternative"  # index of an output that applies under a condition
 
 
@@ -37,6 +41,7 @@ class Collector:
     def __init__(self, doctree: nodes.document, docname: str, env: BuildEnvironment):
         self.doctree, self.srcdir = doctree, env.srcdir
         self.docpath = Path(env.doc2path(docname))
+        self.markdown = get_filetype(env.config.source_suffix, str(self.docpath)) in MystParser.supported
         self.page = Page(docname, self.relative(self.docpath))
         self.drafts: dict[Path, str] = getattr(env, "livedoctest_drafts", {})
         self.locators: dict[Path, Locator] = {}
@@ -56,15 +61,17 @@ class Collector:
                 path, line = self.place(node)
                 problem = error.problem if isinstance(error, BadBlockError) else "SYNTAX"
                 self.page.findings.append(Finding(problem, self.relative(path), line + error.line, str(error)))
-        for path in {self.docpath, *self.locators}:
-            for line, words in scan.misspelt(self.text(path)) if path.suffix in (".md", ".rst") else ():
+        for path in {self.docpath, *(path for path in self.locators if path.suffix not in MODULES)}:
+            for line, words in scan.misspelt(self.text(path)):
                 self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
-        if self.docpath.suffix == ".md":
+        if self.markdown:
             taken = {line for path, line in map(self.place, written) if path == self.docpath}
             for line, words in scan.dropped(self.text(self.docpath), taken, self.doctree):
                 self.page.findings.append(Finding("UNVERIFIED", self.page.source, line, words))
         for node, words in scan.unchecked_nodes(self.doctree):
             path, line = scan.place_of(node, self.docpath)
+            if isinstance(node, nodes.literal_block) and "language" not in node:  # it may have no line, or another
+                line = self.locator(path).literal_line(node.astext(), line)
             self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
         self.page.findings += unused_files(self.page)
         return self.page
@@ -72,8 +79,8 @@ class Collector:
     def mark(self, bare: nodes.doctest_block) -> None:
         """Make a block of a bare `>>>` of reStructuredText, unless the project leaves those out."""
         if self.stock.bare_group:
-            said = {"kind": "doctest", "text": bare.astext(), "argument": self.stock.bare_group, "options": {}}
-            bare[MARK] = {**said, "unknown": [], "known": []}
+            said = {"kind": "doctest", "text": bare.astext(), "argument": self.stock.bare_group}
+            bare[MARK] = {**said, "options": {}, "unknown": [], "known": []}
 
     def relative(self, path: Path) -> str:
         """The path as reports name it: relative to the source folder."""
@@ -85,18 +92,21 @@ class Collector:
             return draft
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
+    def locator(self, path: Path) -> Locator:
+        """Finds text in a source file."""
+        if path not in self.locators:
+            self.locators[path] = Locator(self.text(path))
+        return self.locators[path]
+
     def place(self, node: nodes.Element) -> tuple[Path, int]:
         """The file and line of the first line of a node's text."""
         if node not in self.places:
             source = node.source or str(self.docpath)
-            path = source_path(source)
-            if path not in self.locators:
-                self.locators[path] = Locator(self.text(path))
-            locator, written = self.locators[path], node[MARK]
+            path, written = source_path(source), node[MARK]
+            locator = self.locator(path)
             near = (node.line or 1) + locator.lines_above(source)
             find = locator.bare_line if isinstance(node, nodes.doctest_block) else locator.line
-            line = find(written["kind"], written["text"], near)
-            self.places[node] = path, line
+            self.places[node] = path, find(written["kind"], written["text"], near)
         return self.places[node]
 
     def take(self, node: nodes.Element) -> None:
@@ -185,13 +195,6 @@ class Collector:
         block.warnings = written["text"].rstrip().split("\n") if written["text"].strip() else []
         block.warnings_line = self.place(node)[1]
         node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "warning"
-
-
-def groups_of(written: dict[str, Any]) -> tuple[str, ...]:
-    """The groups a block belongs to, as sphinx.ext.doctest names them; a file belongs to all."""
-    if written["kind"] == "testfile":
-        return ("*",)
-    return tuple(name.strip() for name in written["argument"].split(",") if name.strip()) or ("default",)
 
 
 def units_of(block: Block, written: dict[str, Any], flags: frozenset[str]) -> list[Unit]:

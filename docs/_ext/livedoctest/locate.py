@@ -70,6 +70,11 @@ class Locator:
         places = self.places(text, lambda at: self.opening(at, name) is None) if shown != near else []
         return min((self.numbers[at] for at in places), key=lambda line: abs(line - near), default=shown)
 
+    def literal_line(self, text: str, near: int) -> int:
+        """The same for a text that is in none of our directives."""
+        places = [self.numbers[at] for at in self.places(text, lambda at: at not in self.found)]
+        return min(places, key=lambda line: abs(line - near), default=near)
+
     def somewhere(self, text: str, near: int) -> int:
         """The line from `near` on, or before it, that shows the first line of a text among others; else `near`."""
         first = next(row.strip() for row in text.expandtabs(TAB).split("\n") if row.strip())

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
+from typing import Any
 
 from livedoctest import conditions
 
@@ -85,6 +86,13 @@ def file_name(text: str) -> str:
         words = f"The file {text!r} would be outside the page's folder: name it relative to that folder, as in part.py."
         raise BadBlockError("UNKNOWN_OPTION", words)
     return text
+
+
+def groups_of(written: dict[str, Any]) -> tuple[str, ...]:
+    """The groups a block belongs to, as sphinx.ext.doctest names them; a file belongs to all."""
+    if written["kind"] == "testfile":
+        return ("*",)
+    return tuple(name.strip() for name in written["argument"].split(",") if name.strip()) or ("default",)
 
 
 def moves_of(text: str | None) -> dict[str, int] | None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 import difflib
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.parsers.rst.languages import get_language
 
 from livedoctest.directives import DIRECTIVES, MARK
 from livedoctest.locate import source_path
@@ -28,6 +32,7 @@ RST = re.compile(r"^\s*\.\. (?P<name>[\w-]+) ?(?P<colons>:{0,2})(?=\s|$)")
 RST_IN_MARKDOWN = re.compile(r"(?:\.\.|…) (?P<name>[\w-]+)::[ \t]*(?P<argument>\S*)")  # a parser of Markdown sees text
 CODE_DIRECTIVES = ("code", "code-block", "sourcecode")
 HTML_CODE = re.compile(r"<pre\b|^\s*(`{3,}|~{3,})|^\s*>>> |^\s*(&gt;){3} ", re.MULTILINE)
+DROPPED = "This block is dropped by the directive around it, so nothing checks it: take it out of there."
 REMEDY = (
     "is not checked. Make it a {doctest}, {testcode}, {testconsole} or {testfile} block; if it cannot run, give that "
     "block `:norun: reason`; if it is no program, give it the language `text` and no prompt."
@@ -41,15 +46,21 @@ def base_language(text: str) -> str:
 
 
 def looks_executable(node: nodes.literal_block) -> bool:
-    """Whether a literal block has a language that runs, shows a prompt, is a program's file, or plainly Python."""
+    """Whether a literal block has a language that runs, shows a prompt, is a program's file, or plainly Python.
+
+    Without a language Sphinx shows it as Python, unless it is of another file.
+    """
     classes = [name for name in node["classes"] if "code" in node["classes"]]
     languages = [base_language(name) for name in (str(node.get("language", "")), *classes)]
     suffix = Path(str(node.get("source", ""))).suffix
     if not EXECUTABLE.isdisjoint(languages) or suffix in (".py", ".sh"):
         return True
-    bare = languages[0] in NO_LANGUAGE
+    bare = set(languages) <= set(NO_LANGUAGE)
     text = node.astext()
-    return bool(PROMPT.search(text) if bare else PROMPT.match(text)) or (languages[0] == "default" and is_python(text))
+    if isinstance(node.parent, nodes.system_message):  # a directive that docutils does not know, as it was written
+        text = textwrap.dedent(text.partition("\n")[2])
+    shown_as_python = languages in ([""], ["default"]) and not suffix
+    return bool(PROMPT.search(text) if bare else PROMPT.match(text)) or (shown_as_python and is_python(text))
 
 
 def is_python(text: str) -> bool:
@@ -108,8 +119,9 @@ def restructured_text(text: str) -> bool:
 
 def place_of(node: nodes.Element, page: Path) -> tuple[Path, int]:
     """The file and line of a node that stands on a page, or in a file that the page includes."""
-    if node.get("source") and node.line == 1:  # as MyST leaves text that is included literally
-        return Path(page.parent, node["source"]), 1
+    if node.get("source") and node.line == 1:  # as parsers leave text that is included literally
+        beside = Path(page.parent, node["source"])
+        return beside if beside.is_file() else Path(node["source"]).absolute(), 1
     return source_path(node.source or str(page)), line_of(node)
 
 
@@ -142,13 +154,47 @@ def dropped(text: str, taken: set[int], doctree: nodes.document) -> Iterator[tup
 
     `taken` are the lines in blocks that have arrived. What stands in a literal block or a comment is no block.
     """
-    fences = [number for number, info in open_fences(text) if (directive_name(info) or "").lower() in DIRECTIVES]
+    opened = list(open_fences(text))
+    fences = [number for number, info in opened if (directive_name(info) or "").lower() in DIRECTIVES]
     arrived = {max((fence for fence in fences if fence <= line), default=0) for line in taken}
     shown = (part.astext() for part in doctree.findall(nodes.Text) if MARK not in part.parent)
     literal = {row.strip() for part in shown for row in part.split("\n")}
-    for fence in fences:
-        if fence not in arrived and first_row(rows(text)[fence:]) not in literal:
-            yield fence, "This block is dropped by the directive around it, so nothing checks it: take it out of there."
+    for number, info in opened:
+        name, opener, below = directive_name(info) or "", rows(text)[number - 1], rows(text)[number:]
+        if number in arrived or first_row(below) in literal:
+            continue
+        if number in fences:
+            yield (
+                number,
+                "This block is dropped by the directive around it, so nothing checks it: take it out of there.",
+            )
+        elif name and not (exists(name, doctree) or meant_by(name)) and holds_code(within(below, opener)):
+            yield (
+                number,
+                f"There is no directive {name!r}, so this is dropped, and nothing checks the code in it: mend it.",
+            )
+
+
+def within(below: list[str], opener: str) -> str:
+    """The content of a fence, of the rows below its opening."""
+    marks = opener.lstrip(" \t>*+.-0123456789").partition("{")[0].rstrip()
+    closed = (at for at, row in enumerate(below) if (end := CLOSING.fullmatch(row)) and end["marks"].startswith(marks))
+    return "\n".join(below[: next(closed, len(below))])
+
+
+def exists(name: str, doctree: nodes.document) -> bool:
+    """Whether an extension has registered the directive, or it is one of the parser's own."""
+    english: Any = get_language("en")
+    return name == "eval-rst" or directives.directive(name, english, doctree)[0] is not None
+
+
+def holds_code(content: str) -> bool:
+    """Whether the content of a directive looks executable; if it has blocks of ours, each of them is told of."""
+    infos = [info for _, info in open_fences(content)]
+    if any((directive_name(info) or "").lower() in DIRECTIVES for info in infos):
+        return False
+    runs = any(base_language(info) in EXECUTABLE for info in infos)
+    return runs or bool(PROMPT.search(content)) or is_python(textwrap.dedent(content))
 
 
 def first_row(below: list[str]) -> str:
