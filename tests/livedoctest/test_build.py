@@ -210,6 +210,13 @@ def test_writing_builders_verify(site, builder):
     assert site(index=FAIL).build(builder=builder).status == 1
 
 
+def test_the_report_is_no_part_of_a_book(site, tmp_path):
+    conf = "project = copyright = version = 'x'\n"
+    built = site(index=PASS, conf=conf).build("-W", "-d", str(tmp_path / "trees"), builder="epub")
+    assert built.status == 0, built.log
+    assert built.report["totals"]["passed"] == 1
+
+
 def test_doctest_builder_verifies_and_writes_no_page(site):
     built = site(index=PASS).build(builder="doctest")
     assert built.status == 0
@@ -363,12 +370,25 @@ def test_files_of_a_configuration_show_no_python(site):
     assert site({"index.rst": page, "x.cfg": "[a]\nb = 1\n"}).build("-W").status == 0
 
 
+def test_a_file_that_another_one_hides_stops_the_build(site):
+    made = site({"index.md": PASS, "sub/page.md": FAIL})
+    assert made.build().status == 1
+    made.write("sub/page.rst", "T\n=\n\n>>> 1\n1\n")
+    assert made.build().status == 2
+    found = re.findall(r"(\S+):1: WARNING: This file is not read, .*: (\S+) is the same page", made.log)
+    assert found in (
+        [(str(made.source / f"sub/page.{one}"), f"page.{two}")] for one, two in (("md", "rst"), ("rst", "md"))
+    )
+    assert made.build("-D", "exclude_patterns=sub/page.md").status == 0
+
+
 def test_a_page_in_another_encoding_is_named_with_its_line(site):
     made = site(index=PASS)
     (made.source / "latin.md").write_bytes("# T\n\nWords: d\u00e9j\u00e0 vu.\n".encode("latin-1"))
     built = made.build()
     assert built.status == 2
     assert f"{made.source / 'latin.md'}:3: this is no text in UTF-8 (byte 0xe9)" in built.log
+    assert "Traceback" not in built.log
 
 
 def test_a_file_included_twice_has_its_lines(site):

@@ -1,4 +1,4 @@
-"""What must hold of a page as a whole: its encoding, what its front matter says of blocks, and that files are used."""
+"""What must hold of a page as a whole: its file, the encoding, what front matter says of blocks, and used files."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.errors import SphinxError
+from sphinx.util.matching import Matcher
 
 from livedoctest.block import Finding, Page
+from livedoctest.problems import Stop
 
 CHOSEN = 800  # priority: others have chosen which pages are read
 
@@ -40,6 +41,21 @@ def unused_files(page: Page) -> Iterator[Finding]:
             yield Finding("UNVERIFIED", block.source, block.line, words)
 
 
+def shadowed_files(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> Iterator[Finding]:
+    """Files that Sphinx leaves out with a warning, because a file with another suffix makes the same page."""
+    config = app.config
+    excluded, included = Matcher(config.exclude_patterns), Matcher(config.include_patterns)
+    for name in docnames:
+        read = env.doc2path(name)
+        for path in (Path(env.srcdir, name + suffix) for suffix in config.source_suffix):
+            source = path.relative_to(env.srcdir).as_posix()
+            if path != read and path.is_file() and included(source) and not excluded(source):
+                words = (
+                    f"This file is not read, so nothing checks it: {read.name} is the same page. Rename one of the two."
+                )
+                yield Finding("UNVERIFIED", source, 1, words)
+
+
 def check_encoding(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Name the page that Sphinx is about to fail on, which says only which byte it could not decode."""
     for name in docnames:
@@ -49,7 +65,7 @@ def check_encoding(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
             words = f"this is no text in UTF-8 (byte {error.object[error.start]:#04x}): save the file in that encoding"
-            raise SphinxError(f"{path}:{line}: {words}") from None
+            raise Stop(f"{path}:{line}: {words}") from None
 
 
 def setup_declaration(app: Sphinx) -> None:

@@ -15,23 +15,15 @@ from livedoctest.cache import Run, common_key, page_key
 from livedoctest.client import RunnerError
 from livedoctest.collect import pages_of
 from livedoctest.conditions import Skips, settle
+from livedoctest.declaration import shadowed_files
 from livedoctest.device import Device, DeviceError
 from livedoctest.job import Jobs
 from livedoctest.outcome import Normalizer, Outcome, outcome
-from livedoctest.problems import Problem, logger, warn
+from livedoctest.problems import Problem, Stop, warn
 from livedoctest.settings import Settings
 from livedoctest.workshop import Workshop, workshop_of
 
-
-class Stop(SystemExit):
-    """Ends the build with status 2, after the cause was logged.
-
-    Sphinx would print any other exception as a fault of its own, below a page of versions and with a plea to report it.
-    """
-
-    def __init__(self, cause: str) -> None:
-        logger.error("livedoctest: %s", cause)
-        super().__init__(2)
+REPORT = "verification.json"  # in the output folder, unless the configuration names another file
 
 
 @dataclass
@@ -55,7 +47,8 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     workshop, pages = workshop_of(app), pages_of(env)
     settings = workshop.settings
     try:
-        refuse_faulty(app, [finding for name in sorted(pages) for finding in pages[name].findings])
+        found = [finding for name in sorted(pages) for finding in pages[name].findings]
+        refuse_faulty(app, [*found, *shadowed_files(app, env, sorted(pages))])
         device = workshop.device
         skips = Skips(device, workshop.stock)
         refuse_faulty(app, [finding for name in sorted(pages) for finding in settle(pages[name], device, skips)])
@@ -87,7 +80,7 @@ def write_report(app: Sphinx, settings: Settings, verification: Verification) ->
     The languages of a site share one report. It says what the build that executed did; that build, run again, may say
     that everything was stored.
     """
-    path = Path(app.confdir, settings.report) if settings.report else Path(app.outdir, "verification.json")
+    path = Path(app.confdir, settings.report) if settings.report else Path(app.outdir, REPORT)
     content = report.report(verification.device, verification.pages, verification.outcomes, verification.runs)
     executed_here = not all(found.cached for found in verification.runs.values())
     reports = executed_here or getattr(app.env, "livedoctest_reports", False)
@@ -144,7 +137,14 @@ def changed(app: Sphinx, env: BuildEnvironment, verification: Verification) -> l
     return [name for (_, name), text in now.items() if shown.get((output, name)) != text]
 
 
+def keep_out_of_books(app: Sphinx) -> None:
+    """The report is none of the files of an EPUB, which its builder packs, with a warning of those it does not know."""
+    if not Settings.of(app.config).report:
+        app.config.epub_exclude_files = [*app.config.epub_exclude_files, REPORT]
+
+
 def setup_execution(app: Sphinx) -> None:
     """Run the blocks when all pages have been read; `-b doctest` does that and writes nothing."""
+    app.connect("builder-inited", keep_out_of_books)
     app.connect("env-updated", verify)
     app.add_builder(VerifyBuilder, override=True)

@@ -37,3 +37,14 @@ def warn(problem: Problem, location: str | None, detail: str) -> None:
     `detail` says what is wrong here and how to mend it. The caller decides about the exit status.
     """
     logger.warning(detail, location=location, type="livedoctest", subtype=problem.subtype)
+
+
+class Stop(SystemExit):
+    """Ends the build with status 2, after the cause was logged.
+
+    Sphinx would print any other exception as a fault of its own, below a page of versions and with a plea to report it.
+    """
+
+    def __init__(self, cause: str) -> None:
+        logger.error("livedoctest: %s", cause)
+        super().__init__(2)
