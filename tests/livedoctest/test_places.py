@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 
 
 def reported(built, name: str = r"index\.rst") -> list[int]:
@@ -144,3 +147,17 @@ def test_examples_in_docstrings_have_their_line(site, tmp_path, monkeypatch):
     page = "T\n=\n\n.. automodule:: placed_module\n   :members:\n"
     built = site({"index.rst": page}, conf="extensions.append('sphinx.ext.autodoc')\n").build()
     assert reported(built, r"placed_module\.py") == lines_with(MODULE)
+
+
+def test_docstrings_are_never_written(site, tmp_path):
+    made = site({"index.rst": "T\n=\n\n.. automodule:: kept_module\n"})
+    (tmp_path / "kept_module.py").write_text('"""Words.\n\n.. doctest::\n\n   >>> 1\n   2\n"""\n')
+    command = [sys.executable, "-m", "livedoctest", "accept", str(made.source)]
+    options = ["-D", "extensions=livedoctest,sphinx.ext.autodoc"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    env.pop("CI", None)
+    run = subprocess.run([*command, *options], env=env, capture_output=True, text=True)
+    assert run.returncode == 1, run.stderr
+    assert (
+        "kept_module.py:5: doctest: the output differs; it stands in a docstring, which is never written" in run.stdout
+    )

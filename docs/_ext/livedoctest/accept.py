@@ -86,7 +86,7 @@ class Acceptance:
                     continue
                 path = self._session.source(block.source)
                 change = self._changes.setdefault(path, Change(path, block.source))
-                proposal = propose(block, found, self._verification.device, self._normalizer, self._text(path))
+                proposal = propose(page, block, found, self._verification.device, self._normalizer, self._text(path))
                 change.edits += proposal.edits
                 change.parts[block.line].update(proposal.parts)
                 change.refusals += [Refusal(each.line, f"{block.kind}: {each.reason}") for each in proposal.refusals]

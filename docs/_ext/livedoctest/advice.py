@@ -26,7 +26,7 @@ def advice(
     for block, outcome, results in zip(page.blocks, outcomes, run.results, strict=True):
         if outcome.failures:
             source = Path(app.srcdir, block.source).read_text(encoding="utf-8", errors="replace")
-            proposals[block.ordinal] = propose(block, results, device, normalizer, source)
+            proposals[block.ordinal] = propose(page, block, results, device, normalizer, source)
     command = accept_command(Path(app.srcdir), Path(app.confdir), page.docname)
     refused = {
         (page.blocks[ordinal].source, each.line): each.reason

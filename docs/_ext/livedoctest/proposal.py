@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from livedoctest import place
-from livedoctest.block import Block, Unit
+from livedoctest.block import Block, Page, Unit
 from livedoctest.device import Device
 from livedoctest.edit import Edit, RefusedError, rows_of
 from livedoctest.outcome import Failure, Normalizer, move_failures, skip_reason, unit_failures, warning_failures
@@ -35,11 +35,12 @@ class Proposal:
 
 
 def propose(
-    block: Block, results: Sequence[dict[str, Any]], device: Device, normalizer: Normalizer, source: str
+    page: Page, block: Block, results: Sequence[dict[str, Any]], device: Device, normalizer: Normalizer, source: str
 ) -> Proposal:
     """What to change so that a block passes.
 
     Args:
+        page: The page that shows it.
         block: The block, as it was read.
         results: What the server said of it, once for each group that it belongs to.
         device: Where it ran.
@@ -57,12 +58,19 @@ def propose(
     for part, failures, edits in changes(block, results, device, normalizer, rows):
         try:
             if failures:
+                refuse_docstring(page, block)
                 proposal.edits += edits
                 proposal.parts.append(part)
         except RefusedError as error:
             what = failures[0].what.partition("\n")[0]
             proposal.refusals.append(Refusal(failures[0].line, f"{what}; {error}"))
     return proposal
+
+
+def refuse_docstring(page: Page, block: Block) -> None:
+    """Raise RefusedError for a block in the docstring of a module, which no parser reads as a page."""
+    if block.source.endswith(".py") and block.source != page.source:
+        raise RefusedError("it stands in a docstring, which is never written: edit it by hand")
 
 
 def changes(
