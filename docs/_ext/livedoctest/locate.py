@@ -39,6 +39,9 @@ class Locator:
         for row in text.splitlines(keepends=True):
             self.numbers.append(number)
             number += row.endswith("\n")
+        self.written: dict[
+            tuple[str, str], list[int]
+        ] = {}  # all places of a directive with a text: pages may repeat it
         self.found: dict[int, int] = {}  # the parser's line, by the place that was found for it
 
     def line(self, name: str, text: str, near: int) -> int:
@@ -49,7 +52,9 @@ class Locator:
         """
         if not text.strip():
             return near  # blank lines stand everywhere
-        places = self.places(text, lambda at: self.opening(at, name) is not None)
+        if (name, text) not in self.written:
+            self.written[name, text] = self.places(text, lambda at: self.opening(at, name) is not None)
+        places = self.written[name, text]
         places = [at for at in places if at not in self.found] or [
             at
             for at in places

@@ -6,6 +6,7 @@ import ast
 import difflib
 import re
 import textwrap
+from bisect import bisect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -156,23 +157,18 @@ def dropped(text: str, taken: set[int], doctree: nodes.document) -> Iterator[tup
     """
     opened = list(open_fences(text))
     fences = [number for number, info in opened if (directive_name(info) or "").lower() in DIRECTIVES]
-    arrived = {max((fence for fence in fences if fence <= line), default=0) for line in taken}
+    arrived = {fences[at - 1] for line in taken if (at := bisect(fences, line))}
     shown = (part.astext() for part in doctree.findall(nodes.Text) if MARK not in part.parent)
     literal = {row.strip() for part in shown for row in part.split("\n")}
+    lines = rows(text)
     for number, info in opened:
-        name, opener, below = directive_name(info) or "", rows(text)[number - 1], rows(text)[number:]
-        if number in arrived or first_row(below) in literal:
+        if number in arrived or first_row(lines[number:]) in literal:
             continue
+        name, opener, below = directive_name(info) or "", lines[number - 1], lines[number:]
         if number in fences:
-            yield (
-                number,
-                "This block is dropped by the directive around it, so nothing checks it: take it out of there.",
-            )
+            yield number, DROPPED
         elif name and not (exists(name, doctree) or meant_by(name)) and holds_code(within(below, opener)):
-            yield (
-                number,
-                f"There is no directive {name!r}, so this is dropped, and nothing checks the code in it: mend it.",
-            )
+            yield number, f"There is no directive {name!r}, so this is dropped, and nothing checks the code in it."
 
 
 def within(below: list[str], opener: str) -> str:
