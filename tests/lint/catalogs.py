@@ -31,6 +31,7 @@ TYPOGRAPHY = {
     "no space between Chinese and Latin": r"[\u4e00-\u9fff][A-Za-z0-9]\w*|[A-Za-z0-9][\u4e00-\u9fff]\w*",
     "half-width punctuation": r"[\u4e00-\u9fff] ?[,;:?!]",
 }
+QUOTATION = re.compile(r"\S*[\"']\S*")
 PLAIN = {"text", "softbreak", "hardbreak", "inline", "paragraph_open", "paragraph_close"}
 
 
@@ -87,6 +88,8 @@ def typography(translation: str) -> Iterator[tuple[str, re.Match[str]]]:
     prose = "".join(SCRIPT_ROLE.sub("", token.content) for token in tokens)
     for fault, pattern in TYPOGRAPHY.items():
         yield from ((fault, match) for match in re.finditer(pattern, prose))
+    words = " ".join(token.content for token in tokens if token.type == "text")  # code has quotation marks
+    yield from (("half-width quotation mark", match) for match in QUOTATION.finditer(words))
 
 
 def compare_texts(template: polib.POFile, catalog: polib.POFile) -> Iterator[str]:

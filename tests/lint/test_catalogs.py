@@ -54,6 +54,7 @@ def test_a_good_translation_passes(tmp_path: Path, source: str, translation: str
         ("Use the NPU.", "使用NPU。", "no space between Chinese and Latin in '用NPU'"),
         ("The `set` method", "`set`方法", "no space between Chinese and Latin in 't方法'"),
         ("First, one", "首先, 一", "half-width punctuation in '先,'"),
+        ("Say one.", r"说\"一\"。", """half-width quotation mark in '说"一"。'"""),
         ("One", "- 一", "markup is only in the translation: bullet_list_open"),
     ],
 )
