@@ -183,4 +183,5 @@ def sphinx(session: nox.Session, builder: str, language: str, output: Path | str
     """Run one builder on the guide; a warning fails it, after all pages are done."""
     doctrees = f"build/doctrees/{builder}-{language}"
     options = ["-b", builder, "-c", ".", "-d", doctrees, "-D", f"language={language}", "-W", "--keep-going"]
-    python(session, "-m", "sphinx", *options, "docs", str(output))
+    # -u: lines of progress show at once in a log too
+    python(session, "-u", "-m", "sphinx", *options, "docs", str(output))
