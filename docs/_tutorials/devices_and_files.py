@@ -52,13 +52,13 @@ print(mixed)
 
 host = steps.to("cpu")
 print(host.device, steps.device)
-print(host.to("cpu") is host, steps.to("npu:1").device)
+print(host.to("cpu") is host, host.to("npu:0").device)
 
 # %%
 # .. testoutput::
 #
 #    cpu npu:0
-#    True npu:1
+#    True npu:0
 #
 # There is no method ``npu()`` to go with ``cpu()``; write the device as text.
 #
