@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 LANGUAGES = {"en": "en", "zh_CN": "zh-CN"}
 OTHER = {"en": "zh_CN", "zh_CN": "en"}
@@ -158,6 +158,31 @@ def test_search_leads_to_sections_that_hold_the_words(
     section.locator("a").click()
     page.wait_for_url(f"{site}{language}/**#*")
     assert word in page.locator(page.evaluate("location.hash")).inner_text()
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "expected"),
+    [
+        ("en", "out of memory", "troubleshooting"),
+        ("en", "OOM", "troubleshooting"),
+        ("en", "checkpoint", "cookbook/resume-training"),
+        ("en", "EMA", "cookbook/moving-average"),
+        ("en", "multi-node", "features/distributed"),
+        ("en", "random seed", "features/functional"),
+        ("zh_CN", "发送 接收", "features/distributed"),
+        ("zh_CN", "分布式", "features/distributed"),
+        ("zh_CN", "多机", "features/distributed"),
+        ("zh_CN", "断点续训", "cookbook/resume-training"),
+        ("zh_CN", "显存不足", "troubleshooting"),
+        ("zh_CN", "经验回放", "features/preallocation"),
+    ],
+)
+def test_search_puts_the_best_page_for_the_words_of_a_reader_first(
+    page: Page, problems: list[str], site: str, language: str, query: str, expected: str
+) -> None:
+    results(page, site, language, query)
+    first = page.locator("#search-results ul.search > li a").first
+    expect(first).to_have_attribute("href", re.compile(rf"(^|/){expected}\.html"))
 
 
 @pytest.mark.parametrize("query", ["批量大小", "张量", "嵌套", "键", "批量大小 batch_size", "batch_size批量"])
