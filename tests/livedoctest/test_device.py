@@ -54,12 +54,14 @@ def test_simulated_npu(site):
     assert "host-to-device copies: 1 (8 B)" in html
     assert "CANN 9.1.0 (simulated)" in html
     assert "not run here: needs live hardware" in html
+    assert "verified · needs at least 2 NPUs, the simulated NPU" in html  # where it is copied to, too
 
 
 def test_simulated_npu_in_chinese(site):
     html = site(index=PAGE, conf=SIMULATED).build("-D", "language=zh_CN").html()
     assert "模拟 NPU（Ascend910B4，2 个设备）" in html
     assert "需要真实硬件" in html
+    assert "已验证 · 需要至少 2 个 NPU，模拟 NPU" in html
 
 
 def test_wrong_counts_fail_with_both_sides(site):

@@ -127,6 +127,12 @@ it's
 >>> 1 / 0
 ```
 
+```{testcode}
+:requires: python>=3
+
+met = True
+```
+
 ```{testconsole}
 :norun: It *would* remove everything.
 
@@ -212,6 +218,10 @@ def test_blocks_that_did_not_run_are_comments_below_their_reason(built):
     script = download(built, ".py").read_text()
     assert "# Not run here: needs live hardware\n\n# %%\n# >>> 1 / 0\n" in script
     assert "# Not run here: It *would* remove everything.\n\n# %%\n# $ rm -r .\n" in script
+
+
+def test_blocks_that_ran_say_what_they_need(built):
+    assert "# The next block needs python>=3.\n\n# %%\nmet = True\n" in download(built, ".py").read_text()
 
 
 def test_text_is_that_of_the_page(built):

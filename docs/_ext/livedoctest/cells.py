@@ -33,15 +33,22 @@ class Reader:
         outcomes: What happened to each.
         not_run: The sentence above a block that did not run, with a place for the reason.
         words: The reason of such a block in the language of the page.
+        needs: What a block that ran needs, in that language.
     """
 
     def __init__(
-        self, page: Page, outcomes: list[Outcome], not_run: str, words: Callable[[Block, Outcome], str]
+        self,
+        page: Page,
+        outcomes: list[Outcome],
+        not_run: str,
+        words: Callable[[Block, Outcome], str],
+        needs: Callable[[Block], str],
     ) -> None:
         self.page = page
         self.outcomes = outcomes
         self.not_run = not_run
         self.words = words
+        self.needs = needs
         self.depth = 0
 
     def cells(self, doctree: nodes.document) -> list[Cell]:
@@ -59,6 +66,8 @@ class Reader:
         outcome = self.outcomes[block.ordinal]
         if outcome.status == "skipped":
             yield Cell(self.not_run.format(reason=text or self.words(block, outcome)))
+        elif block.requires:
+            yield Cell(self.needs(block))
         yield Cell(pieces=program(block, outcome))
 
     def read(self, node: nodes.Node) -> Iterator[tuple[str, Block | None]]:

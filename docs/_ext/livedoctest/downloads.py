@@ -18,7 +18,7 @@ from livedoctest.block import Block
 from livedoctest.cells import Cell, Reader
 from livedoctest.execute import Verification
 from livedoctest.gallery import script_of
-from livedoctest.messages import skip_words, translate
+from livedoctest.messages import need_words, skip_words, translate
 from livedoctest.outcome import Outcome
 from livedoctest.program import DISPLAY, Piece
 from livedoctest.publish import live_mark
@@ -120,15 +120,19 @@ def offer(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     def reason(block: Block, outcome: Outcome) -> str:
         return outcome.reason if block.norun else skip_words(outcome.reason, language)
 
-    reader = Reader(verification.pages[docname], verification.outcomes[docname], _("Not run here: {reason}"), reason)
+    def needs(block: Block) -> str:
+        return _("The next block {needs}.").format(needs=need_words(block.requires, language))
+
+    page, outcomes = verification.pages[docname], verification.outcomes[docname]
+    reader = Reader(page, outcomes, _("Not run here: {reason}"), reason, needs)
     cells = reader.cells(doctree)
     files = {".py": script(cells), ".ipynb": json.dumps(notebook(cells), ensure_ascii=False, indent=1) + "\n"}
     for suffix, text in files.items():
         path = Path(app.outdir, FOLDER, docname + suffix)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
-    page = quote(app.builder.get_target_uri(docname), safe="/%")  # `html` quotes it, `dirhtml` does not
-    links = {suffix: relative_uri(page, f"{FOLDER}/{quote(docname)}{suffix}") for suffix in files}
+    place = quote(app.builder.get_target_uri(docname), safe="/%")  # `html` quotes it, `dirhtml` does not
+    links = {suffix: relative_uri(place, f"{FOLDER}/{quote(docname)}{suffix}") for suffix in files}
     html = (
         f'<p class="livedoctest-downloads">{escape(_("Download the code of this page:"))} '
         f'<a href="{links[".py"]}" download>{escape(_("script"))}</a> · '

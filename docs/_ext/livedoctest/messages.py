@@ -6,6 +6,7 @@ They are inserted after Sphinx has translated a page, so they have a catalog of 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
@@ -62,6 +63,8 @@ def block_mark(block: Block, outcome: Outcome, device: Device, language: str) ->
     title = device_label(device, language)
     if outcome.status == "skipped" and not block.norun:
         words += f": {skip_words(outcome.reason, language)}"
+    if outcome.status == "passed" and block.requires:
+        words += f" · {need_words(block.requires, language)}"  # where a reader copies it to, too
     if outcome.status == "failed":
         words = _("The output is not the one that this page expects: the last run failed.")
     moves = f" · {moves_words(outcome.moves, language)}" if outcome.moves else ""
@@ -74,10 +77,20 @@ def block_mark(block: Block, outcome: Outcome, device: Device, language: str) ->
 
 def skip_words(reason: str, language: str) -> str:
     """Why a block does not run on this device."""
-    _ = translate(language)
     need = reason.removeprefix("needs ")
+    return need_words(need, language) if need != reason else reason
+
+
+def need_words(requires: str, language: str) -> str:
+    """What a block needs, wherever it runs."""
+    _ = translate(language)
     named = {"hardware": _("live hardware"), "simulated": _("the simulated NPU")}
-    return _("needs {need}").format(need=named.get(need, need)) if need != reason else reason
+
+    def words(need: str) -> str:
+        count = re.fullmatch(r"npu\s*>=\s*(\d+)", need)
+        return _("at least {count} NPUs").format(count=count[1]) if count else named.get(need, need)
+
+    return _("needs {need}").format(need=_(", ").join(words(need) for need in re.split(r"\s+and\s+", requires)))
 
 
 def moves_words(moves: dict[str, int], language: str) -> str:
