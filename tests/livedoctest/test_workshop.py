@@ -73,3 +73,21 @@ def test_builds_at_the_same_time_execute_each_page_once(site, tmp_path):
     assert [build.wait() for build in builds] == [0, 0, 0]
     assert (tmp_path / "log").read_text() == "xx"
     assert all("1 of 1 code blocks" in (tmp_path / name / "index.html").read_text() for name in "abc")
+
+
+def test_a_page_that_has_run_shows_while_others_run(site, tmp_path):
+    """The other page waits for a file, which is made only once the line of the first one has come through a pipe."""
+    seen = tmp_path / "seen"
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(seen)!r}).exists():\n    time.sleep(0.05)"
+    page = "# T\n\n```{testcode}\npass\n```\n\n```{toctree}\nother\n```\n"
+    made = site({"index.md": page, "other.md": f"# O\n\n```{{testcode}}\n{wait}\n```\n"})
+    command = [sys.executable, "-u", "-m", "sphinx", "--no-color", str(made.source), str(made.out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as build:
+        lines = []
+        for line in build.stdout:
+            lines.append(line.strip())
+            if line.startswith("livedoctest: 1 of 2 have run, index"):
+                seen.touch()
+    assert build.returncode == 0
+    assert "livedoctest: 2 of 2 have run, other" in lines
+    assert seen.exists()

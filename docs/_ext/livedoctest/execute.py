@@ -19,7 +19,7 @@ from livedoctest.declaration import shadowed_files
 from livedoctest.device import Device, DeviceError
 from livedoctest.job import Jobs
 from livedoctest.outcome import Normalizer, Outcome, outcome
-from livedoctest.problems import Problem, Stop, warn
+from livedoctest.problems import Problem, Stop, logger, warn
 from livedoctest.settings import Settings
 from livedoctest.workshop import Workshop, workshop_of
 
@@ -107,8 +107,11 @@ def executed(workshop: Workshop, pages: dict[str, Page], confdir: Path) -> dict[
         runs = {name: workshop.cache.load(page, keys[name]) for name, page in pages.items()}
         jobs = Jobs([pages[name] for name in sorted(pages) if runs[name] is None], device, settings, stock)
         if orders := jobs.orders():
+            ended = 0
             for event in workshop.runner(jobs.codes()).run(orders):
-                jobs.take(event)
+                if name := jobs.take(event):
+                    ended += 1
+                    logger.info("livedoctest: %d of %d have run, %s", ended, len(orders), name)
         for name, fresh in jobs.runs.items():
             outcomes = judged(pages[name], fresh, device, Normalizer(settings.normalizers))
             if all(each.status != "failed" for each in outcomes):

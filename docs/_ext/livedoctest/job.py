@@ -71,17 +71,21 @@ class Jobs:
             ],
         }
 
-    def take(self, event: dict[str, Any]) -> None:
-        """Add what the server says to the runs. Raises RunnerError if the global set-up or clean-up fails."""
+    def take(self, event: dict[str, Any]) -> str:
+        """Add what the server says to the runs; returns the page whose job has ended, or an empty string.
+
+        Raises RunnerError if the global set-up or clean-up fails.
+        """
         docname, blocks = self._places[int(event["docname"])]
         if "result" not in event:
             self.runs[docname].seconds += event["seconds"]
-            return
+            return docname
         block = blocks[event["block"]]
         if block.ordinal == GLOBAL:
             self._check_global(docname, block, event["result"])
         else:
             self.runs[docname].results[block.ordinal].append(event["result"])
+        return ""
 
     def _check_global(self, docname: str, block: Block, result: dict[str, Any]) -> None:
         fault = result["fault"]
