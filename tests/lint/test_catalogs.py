@@ -52,7 +52,7 @@ def test_a_good_translation_passes(tmp_path: Path, source: str, translation: str
         ),
         ("A **note**.", "一个**“说明”**。", "markup is only in the source: strong_open"),
         ("Use the NPU.", "使用NPU。", "no space between Chinese and Latin in '用NPU'"),
-        ("The `set` method", "`set`方法", "no space between Chinese and Latin in 't方法'"),
+        ("The `set` method", "`set`方法", "no space between Chinese and Latin in 'e方法'"),
         ("First, one", "首先, 一", "half-width punctuation in '先,'"),
         ("Say one.", r"说\"一\"。", """half-width quotation mark in '说"一"。'"""),
         ("One", "- 一", "markup is only in the translation: bullet_list_open"),
@@ -60,6 +60,10 @@ def test_a_good_translation_passes(tmp_path: Path, source: str, translation: str
 )
 def test_a_bad_translation_is_named_with_its_line(tmp_path: Path, source: str, translation: str, expected: str) -> None:
     assert f"page.po:4: {expected}" in problems(tmp_path, entry(source, ""), entry(source, translation))
+
+
+def test_code_may_be_punctuation(tmp_path: Path) -> None:
+    assert problems(tmp_path, entry("Text behind `::`", ""), entry("Text behind `::`", "位于 `::` 之后的文字")) == []
 
 
 def test_a_fuzzy_entry_is_a_problem(tmp_path: Path) -> None:
