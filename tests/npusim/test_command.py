@@ -23,6 +23,38 @@ def test_runs_code():
     assert (done.stdout, done.returncode) == ("3 ['-m', 'x']\n", 0)  # and nothing that torch_npu prints
 
 
+@pytest.mark.parametrize(
+    ("listed", "count"),
+    [
+        ("1", 1),
+        ("0,2", 2),
+        ("0,1,2,3", 3),
+        ("1, 2", 1),
+        ("1,x,2", 1),
+        ("0,", 1),
+        ("7", 0),
+        ("", 0),
+        ("1,1", 0),
+        ("2,0", 0),
+    ],
+)
+def test_the_list_of_visible_devices(listed, count):
+    # As CANN documents ASCEND_RT_VISIBLE_DEVICES; the variable may also be set before the first use of the device.
+    code = "import torch, os; os.environ['ASCEND_RT_VISIBLE_DEVICES'] = os.environ['LISTED']\n"
+    code += "print(torch.npu.device_count(), torch.npu.is_available())"
+    done = run("--devices", "3", "-c", code, LISTED=listed)
+    assert done.stdout == f"{count} {count > 0}\n"
+    leaves_none = f"ASCEND_RT_VISIBLE_DEVICES={listed} leaves no device: it takes numbers from 0 to 2"
+    assert (leaves_none in done.stderr) == (count == 0)
+
+
+def test_visible_devices_are_numbered_from_0():
+    code = "import torch; print(torch.ones(1, device='npu:0')); torch.ones(1, device='npu:1')"
+    done = run("-c", code, ASCEND_RT_VISIBLE_DEVICES="1")
+    assert done.stdout == "tensor([1.], device='npu:0')\n"
+    assert "error code is 107001" in done.stderr
+
+
 def test_importing_prints_nothing():
     done = run("-c", "import torch")
     assert (done.stdout, done.stderr) == ("", "")

@@ -168,6 +168,7 @@ def simulated(versions: dict[str, str | None]) -> Device:
     import npusim
 
     count = int(os.environ.get("NPUSIM_DEVICES", "2"))
+    os.environ.pop("ASCEND_RT_VISIBLE_DEVICES", None)  # it names cards of the host, and would hide simulated ones
     try:
         environment = npusim.environment(devices=count, hazards=True)
     except npusim.SetupError as error:

@@ -1,6 +1,8 @@
 /* Which devices there are, which one is current, and what a 910B4 with CANN says about itself. */
 #include "npusim.h"
 
+#include <ctype.h>
+
 enum { CUBE_CORES = 20, VECTOR_CORES = 40, L2_BYTES = 96 << 20 }; /* of a 910B4 */
 
 static int used[MAX_DEVICES];
@@ -8,15 +10,54 @@ static char contexts[MAX_DEVICES]; /* a device's context is the address of its e
 
 /* ---- choosing a device ---- */
 
+/* How many devices a list of their numbers leaves. As CANN documents, only what comes before something that is
+ * no number of a device is read; none, or numbers that do not ascend, leave none. */
+static int count_listed(const char *list) {
+    int listed = 0, last = -1;
+    for (char *at = (char *)list; isdigit((unsigned char)*at); at++) {
+        long number = strtol(at, &at, 10);
+        if (number >= settings.devices || (*at && *at != ','))
+            break;
+        if (number <= last)
+            return 0;
+        last = number;
+        listed++;
+        if (!*at)
+            break;
+    }
+    return listed;
+}
+
+static int visible = -1;
+
+static void look_for_devices(void) {
+    const char *list = getenv("ASCEND_RT_VISIBLE_DEVICES");
+    visible = list ? count_listed(list) : settings.devices;
+    if (!visible)
+        fprintf(stderr,
+                "[npusim] ASCEND_RT_VISIBLE_DEVICES=%s leaves no device: it takes numbers from 0 to %d, "
+                "ascending, with commas\n",
+                list, settings.devices - 1);
+}
+
+/* Those that the program may use, numbered from 0; like CANN, it looks when it is first asked. */
+static int device_count(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, look_for_devices);
+    return visible;
+}
+
+int device_exists(int device) { return device >= 0 && device < device_count(); }
+
 Error aclrtGetDeviceCount(uint32_t *count) {
-    *count = settings.devices;
-    return OK;
+    *count = device_count();
+    return *count ? OK : fail(NO_DEVICE, "npusim: ASCEND_RT_VISIBLE_DEVICES leaves no device");
 }
 
 Error aclrtSetDevice(int32_t device) {
     REQUIRE_ALIVE();
     if (!device_exists(device))
-        return fail(BAD_DEVICE, "npusim: no device %d, there are %d", device, settings.devices);
+        return fail(BAD_DEVICE, "npusim: no device %d, there are %d", device, device_count());
     initialised = 1;
     current_device = device;
     used[device] = 1;

@@ -50,6 +50,7 @@ enum {
     NOT_RECORDED = 107006,
     UNSUPPORTED = 207000, /* a mere warning at some call sites of torch_npu */
     OUT_OF_MEMORY = 207001,
+    NO_DEVICE = 207004,
     NOT_COMPLETE = 507006,
     STREAM_TIMEOUT = 507046,
     EVENT_TIMEOUT = 507047,
@@ -93,6 +94,8 @@ Error fail(Error code, const char *format, ...) __attribute__((format(printf, 2,
 Error refuse_after_fork(void);
 Error unsupported(const char *function);
 double now_ms(void);
+
+/* ---- device.c ---- */
 int device_exists(int device);
 
 /* ---- counters.c ---- */

@@ -77,8 +77,6 @@ double now_ms(void) {
     return time.tv_sec * 1e3 + time.tv_nsec / 1e6;
 }
 
-int device_exists(int device) { return device >= 0 && device < settings.devices; }
-
 const char *aclGetRecentErrMsg(void) { return last_message; }
 
 void aclAppLog(int level, const char *function, const char *file, uint32_t line, const char *format, ...) {}
