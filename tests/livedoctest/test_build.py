@@ -210,6 +210,12 @@ def test_writing_builders_verify(site, builder):
     assert site(index=FAIL).build(builder=builder).status == 1
 
 
+def test_a_second_build_reads_no_page_again(site):
+    made = site(index=PASS)
+    assert "1 added" in made.build().log
+    assert "0 added, 0 changed, 0 removed" in made.build().log
+
+
 def test_the_report_is_no_part_of_a_book(site, tmp_path):
     conf = "project = copyright = version = 'x'\n"
     built = site(index=PASS, conf=conf).build("-W", "-d", str(tmp_path / "trees"), builder="epub")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
 from livedoctest import report
@@ -140,14 +141,17 @@ def changed(app: Sphinx, env: BuildEnvironment, verification: Verification) -> l
     return [name for (_, name), text in now.items() if shown.get((output, name)) != text]
 
 
-def keep_out_of_books(app: Sphinx) -> None:
-    """The report is none of the files of an EPUB, which its builder packs, with a warning of those it does not know."""
-    if not Settings.of(app.config).report:
-        app.config.epub_exclude_files = [*app.config.epub_exclude_files, REPORT]
+def keep_out_of_books(app: Sphinx, config: Config) -> None:
+    """The report is none of the files of an EPUB, which its builder packs, with a warning of those it does not know.
+
+    Said before the configuration is compared with that of the last build: if it is another one, all pages are read.
+    """
+    if not Settings.of(config).report:
+        config.epub_exclude_files = [*config.epub_exclude_files, REPORT]
 
 
 def setup_execution(app: Sphinx) -> None:
     """Run the blocks when all pages have been read; `-b doctest` does that and writes nothing."""
-    app.connect("builder-inited", keep_out_of_books)
+    app.connect("config-inited", keep_out_of_books)
     app.connect("env-updated", verify)
     app.add_builder(VerifyBuilder, override=True)
