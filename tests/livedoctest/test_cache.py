@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -125,3 +128,18 @@ def test_a_corrupt_result_is_made_anew_with_one_warning(counted, damage):
     assert executions() == 2
     assert "[livedoctest" not in made.build().log
     assert executions() == 2
+
+
+def test_an_interrupted_build_keeps_what_has_passed(site, tmp_path):
+    free = tmp_path / "free"
+    waits = f"import os, time\nwhile not os.path.exists({str(free)!r}):\n    time.sleep(0.05)"
+    made = site(a="# A\n\n```{testcode}\nx = 1\n```\n", index=f"# Waits\n\n```{{testcode}}\n{waits}\n```\n")
+    command = [sys.executable, "-u", "-m", "sphinx", str(made.source), str(made.out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert any("1 of 2 have run, a" in line for line in process.stdout)
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+    assert process.returncode != 0
+    free.touch()
+    assert made.build().status == 0
+    assert {page["docname"]: page["cached"] for page in made.report["pages"]} == {"a": True, "index": False}

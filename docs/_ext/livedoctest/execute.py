@@ -107,16 +107,22 @@ def executed(workshop: Workshop, pages: dict[str, Page], confdir: Path) -> dict[
     with workshop.cache.alone():
         runs = {name: workshop.cache.load(page, keys[name]) for name, page in pages.items()}
         jobs = Jobs([pages[name] for name in sorted(pages) if runs[name] is None], device, settings, stock)
+
+        def keep(name: str) -> None:
+            outcomes = judged(pages[name], jobs.runs[name], device, Normalizer(settings.normalizers))
+            if all(each.status != "failed" for each in outcomes):
+                workshop.cache.store(pages[name], keys[name], jobs.runs[name])
+
+        for name in filter(jobs.complete, jobs.runs):
+            keep(name)
         if orders := jobs.orders():
             ended = 0
             for event in workshop.runner(jobs.codes()).run(orders):
                 if name := jobs.take(event):
+                    if jobs.complete(name):
+                        keep(name)  # at once, so that an interrupted build loses nothing
                     ended += 1
                     logger.info("livedoctest: %d of %d have run, %s", ended, len(orders), name)
-        for name, fresh in jobs.runs.items():
-            outcomes = judged(pages[name], fresh, device, Normalizer(settings.normalizers))
-            if all(each.status != "failed" for each in outcomes):
-                workshop.cache.store(pages[name], keys[name], fresh)
     return {name: found for name, found in {**runs, **jobs.runs}.items() if found is not None}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,6 +34,7 @@ class Jobs:
     runs: dict[str, Run] = field(init=False)
     _sources: dict[str, str] = field(init=False)
     _places: list[tuple[str, list[Block]]] = field(init=False)
+    _left: Counter[str] = field(init=False)
 
     def __post_init__(self) -> None:
         started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -42,6 +43,7 @@ class Jobs:
         self._places = [
             (page.docname, self.stock.around(blocks)) for page in self.pages for blocks in grouped(page, self.device)
         ]
+        self._left = Counter(docname for docname, _ in self._places)
 
     def orders(self) -> list[dict[str, Any]]:
         """The jobs as the server's protocol describes them; empty where no block runs here."""
@@ -79,6 +81,7 @@ class Jobs:
         docname, blocks = self._places[int(event["docname"])]
         if "result" not in event:
             self.runs[docname].seconds += event["seconds"]
+            self._left[docname] -= 1
             return docname
         block = blocks[event["block"]]
         if block.ordinal == GLOBAL:
@@ -86,6 +89,10 @@ class Jobs:
         else:
             self.runs[docname].results[block.ordinal].append(event["result"])
         return ""
+
+    def complete(self, docname: str) -> bool:
+        """Whether all jobs of a page have ended."""
+        return not self._left[docname]
 
     def _check_global(self, docname: str, block: Block, result: dict[str, Any]) -> None:
         fault = result["fault"]
