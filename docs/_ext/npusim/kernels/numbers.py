@@ -35,10 +35,20 @@ COPIED: dict[str, tuple[int, ...]] = {
 }
 
 
+def takes_second(name: str) -> bool:
+    """Whether aten's operator `name` takes a number as the second of two operands, so that `check` finds nothing."""
+    taken, copied = _positions(name)
+    return 1 in taken and 1 not in copied
+
+
+def _positions(name: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    base = name.rstrip("_")
+    return TAKEN.get(name, TAKEN.get(base, ())), COPIED.get(base, ())
+
+
 def check(name: str, args: Sequence[Any]) -> None:
     """Raise torch's error if aten's operator `name` refuses a number among its arguments; count those it copies."""
-    base = name.rstrip("_")
-    taken, copied = TAKEN.get(name, TAKEN.get(base, ())), COPIED.get(base, ())
+    taken, copied = _positions(name)
     for position, value in enumerate(args):
         if isinstance(value, Tensor) and value.is_cpu and not value.dim():
             if position not in taken:
