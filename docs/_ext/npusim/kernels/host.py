@@ -33,15 +33,13 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
     """A kernel for `op` on NPU tensors."""
     schema = op._schema
     name = schema.name.split("::")[1]
-    written = [(i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info and a.alias_info.is_write]
-    generator = next((i for i, a in enumerate(schema.arguments) if a.name == "generator"), None)
-    random = generator is not None or torch.Tag.nondeterministic_seeded in op.tags
     computes = name not in COPIES and not is_view(op)
     one_device, indexing = name not in MIXED_DEVICES, name in INDEXING
     waits = not indexing and waits_for_values(op)
     takes_second = numbers.takes_second(name)
     operator = f"{name}.{schema.overload_name}"
     doubtful = refusals.doubtful(operator)
+    run = runner(op)
     compute = op._op  # private: calling `op` does the same through one more Python frame
 
     # Half of what a call costs is Python's: no function or block here without need.
@@ -69,18 +67,30 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
                 count_wait(device)
             if indexing:
                 count_indices(args[1], device)
-            if random:
-                with host_stream(generator, device, host_args, host_kwargs):
-                    result = run_resizing(op, written, call, host_args, host_kwargs)
-            elif written:
-                result = run_resizing(op, written, call, host_args, host_kwargs)
-            else:
-                result = compute(*host_args, **host_kwargs)
-            if written:
-                call.write_back()
+            result = run(call, host_args, host_kwargs) if run else compute(*host_args, **host_kwargs)
             return call.to_device(result)
 
     return kernel
+
+
+def runner(op: torch._ops.OpOverload) -> Callable[[Call, list[Any], dict[str, Any]], Any] | None:
+    """Runs an operator that writes its arguments or draws random numbers; None for others, which are just called."""
+    arguments = op._schema.arguments
+    written = [(i, a.name) for i, a in enumerate(arguments) if a.alias_info and a.alias_info.is_write]
+    generator = next((i for i, a in enumerate(arguments) if a.name == "generator"), None)
+    random = generator is not None or torch.Tag.nondeterministic_seeded in op.tags
+
+    def run(call: Call, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if random:
+            with host_stream(generator, call.asked or call.device, args, kwargs):
+                result = run_resizing(op, written, call, args, kwargs)
+        else:
+            result = run_resizing(op, written, call, args, kwargs)
+        if written:
+            call.write_back()
+        return result
+
+    return run if written or random else None
 
 
 def run_resizing(
