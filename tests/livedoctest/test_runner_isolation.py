@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,9 @@ def test_nothing_that_a_page_started_outlives_it(end: str) -> None:
 def test_pages_in_parallel_do_not_take_more_threads_than_cores() -> None:
     look = "import os\nprint(*(os.environ[f'{name}_NUM_THREADS'] for name in ('OMP', 'MKL', 'OPENBLAS')))"
     assert output(look, env={"OMP_NUM_THREADS": "64", "MKL_NUM_THREADS": "64"}) == "1 1 1\n"
+
+
+def test_garbage_is_collected_on_pages_as_in_any_program() -> None:
+    look = "import gc\nprint(gc.isenabled(), gc.get_threshold())"
+    for preload in ([], ["json"]):
+        assert output(look, preload=preload) == f"True {gc.get_threshold()}\n"

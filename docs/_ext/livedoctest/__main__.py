@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -138,4 +139,6 @@ def shown_path(change: Change) -> str:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # as an exception, so that folders are removed
-    sys.exit(main())
+    status = main()
+    gc.freeze()  # else Python looks for garbage among all of Sphinx at its end, for a quarter of a second
+    sys.exit(status)

@@ -161,6 +161,7 @@ def _preload(modules: list[str], jobs: BinaryIO) -> str | None:
     fcntl.fcntl(jobs, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(jobs, fcntl.F_GETFL)
     fcntl.fcntl(jobs, fcntl.F_SETFL, flags | os.O_ASYNC)
+    gc.disable()  # importing torch makes little garbage, and looking for it takes a fifth of the time
     for name in modules:
         try:
             importlib.import_module(name)
@@ -168,7 +169,7 @@ def _preload(modules: list[str], jobs: BinaryIO) -> str | None:
             traceback.print_exc()
             return f"cannot import {name}: {_reasons(error)}"
     fcntl.fcntl(jobs, fcntl.F_SETFL, flags)
-    gc.collect()
+    gc.enable()
     gc.freeze()  # collections in page processes then leave these objects alone, and their memory shared
     return None
 
