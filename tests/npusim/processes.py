@@ -3,21 +3,15 @@
 import json
 import os
 import sys
-import traceback
 from pathlib import Path
 
 import torch
 import torch.multiprocessing as mp
+from checks import check, outcomes
 from tensordict import TensorDict
 from torch.utils.data import DataLoader, Dataset
 
-CHECKS = {}
 SPAWN, FORK = mp.get_context("spawn"), mp.get_context("fork")
-
-
-def check(function):
-    CHECKS[function.__name__] = function
-    return function
 
 
 class Squares(Dataset):
@@ -171,18 +165,10 @@ def the_owner_has_ended():
     assert f"npusim: cannot open the memory that process {child.pid} shared: has it ended?" in text
 
 
-def outcome(function):
-    try:
-        function()
-    except Exception:
-        return traceback.format_exc()
-    return None
-
-
 if __name__ == "__main__":
     pool = SPAWN.Pool(1)
     with pool:
-        results = {name: outcome(function) for name, function in CHECKS.items()}
+        results = outcomes()
         pool.close()
         pool.join()
     Path(sys.argv[1]).write_text(json.dumps(results))

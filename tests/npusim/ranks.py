@@ -4,21 +4,13 @@ import json
 import re
 import sys
 import time
-import traceback
 from pathlib import Path
 
 import pytest
 import torch
 import torch.distributed as dist
+from checks import check, outcomes
 from tensordict import TensorDict
-
-CHECKS = {}
-
-
-def check(function):
-    CHECKS[function.__name__] = function
-    return function
-
 
 dist.init_process_group("hccl")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -306,15 +298,7 @@ def tensordict_broadcast():
     equal(received["a"], [0] * 2)
 
 
-def outcome(function):
-    try:
-        function()
-    except Exception:
-        return traceback.format_exc()
-    return None
-
-
-results = {name: outcome(function) for name, function in CHECKS.items()}
+results = outcomes()
 Path(sys.argv[1], str(rank)).write_text(json.dumps(results))
 dist.barrier()
 dist.destroy_process_group()
