@@ -19,7 +19,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension: options, directives, collection of blocks, their execution, and the marks on pages."""
     from livedoctest import (
         cache,
-        collect,
         declaration,
         directives,
         downloads,
@@ -27,6 +26,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         gallery,
         inclusion,
         overview,
+        pages,
         publish,
         reference,
         settings,
@@ -38,7 +38,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     gallery.setup_gallery(app)
     declaration.setup_declaration(app)
     inclusion.setup_inclusion(app)
-    collect.setup_collection(app)
+    pages.setup_pages(app)
     workshop.setup_workshop(app)
     execute.setup_execution(app)
     publish.setup_marks(app)

@@ -1,4 +1,4 @@
-"""From the doctree of a page to its blocks, kept in the environment."""
+"""From the doctree of a page to its blocks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 
 from docutils import nodes
 from myst_parser.parsers.sphinx_ import MystParser
-from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import get_filetype
 
 from livedoctest import inclusion, prompts, scan
 from livedoctest.block import Block, Finding, Output, Page, Unit
-from livedoctest.declaration import check_declaration, unused_files
+from livedoctest.declaration import unused_files
 from livedoctest.directives import MARK
 from livedoctest.locate import Locator, source_path
 from livedoctest.options import (
@@ -30,8 +29,8 @@ from livedoctest.options import (
 from livedoctest.stock import Stock
 
 BLOCK = "livedoctest_block"  # attribute of a node: docname and ordinal of its block (some builders join pages)
-ROLE = "livedoctest_role"  # program, output or warning
-MODULES = (".py", ".pyi", ".pyx", ".so", ".pyd")  # files that blocks come from and no parser of pages reads
+ROLE = "livedoctest_role"  # program, output, warning, or another part of a file that is a program above
+MODULES = (".py", ".pyi", ".pyx", ".so", ".pyd", ".sh")  # files that blocks come from and no parser of pages reads
 ALTERNATIVE = "livedoctest_alternative"  # index of an output that applies under a condition
 
 
@@ -46,6 +45,7 @@ class Collector:
         self.drafts: dict[Path, str] = getattr(env, "livedoctest_drafts", {})
         self.locators: dict[Path, Locator] = {}
         self.places: dict[nodes.Element, tuple[Path, int]] = {}
+        self.shown: dict[str, nodes.Element] = {}  # by file, the node of its block
         self.stock = Stock.of(env.config)
         self.page.findings += inclusion.findings(env)
 
@@ -53,6 +53,8 @@ class Collector:
         """Make the blocks, and note what cannot run."""
         for bare in self.doctree.findall(nodes.doctest_block):
             self.mark(bare)
+        for literal in self.doctree.findall(nodes.literal_block):
+            self.mark_file(literal)
         written = [node for node in self.doctree.findall(nodes.Element) if MARK in node]
         for node in written:
             try:
@@ -81,6 +83,16 @@ class Collector:
         if self.stock.bare_group:
             said = {"kind": "doctest", "text": bare.astext(), "argument": self.stock.bare_group}
             bare[MARK] = {**said, "options": {}, "unknown": [], "known": []}
+
+    def mark_file(self, literal: nodes.literal_block) -> None:
+        """Make a file block of a program that the page shows, all or a part of it, from a file of its own."""
+        path = scan.file_shown(literal, self.docpath)
+        if path and path.suffix in scan.PROGRAMS and scan.looks_executable(literal) and MARK not in literal:
+            text = self.text(path).removesuffix("\n")
+            said = {"kind": "testfile", "text": text, "argument": path.name, "file": str(path)}
+            literal[MARK] = {**said, "options": {}, "unknown": [], "known": []}
+            literal["translatable"] = False
+            self.places[literal] = scan.place_of(literal, self.docpath)
 
     def relative(self, path: Path) -> str:
         """The path as reports name it: relative to the source folder."""
@@ -119,11 +131,13 @@ class Collector:
                 f"{written['kind']} has no option {', '.join(map(repr, written['unknown']))}; it knows {allowed}.",
             )
         path, line = self.place(node)
-        check_arrived(self.locators[path].options_above(line, written["kind"]), written["options"])
+        check_arrived(self.locator(path).options_above(line, written["kind"]), written["options"])
         if written["kind"] == "testoutput":
             self.attach_output(node, written)
         elif written["kind"] == "testwarning":
             self.attach_warnings(node, written)
+        elif shown := self.shown.get(written.get("file", "")):
+            node[BLOCK], node[ROLE] = shown[BLOCK], "part"
         else:
             self.add_block(node, written)
 
@@ -153,6 +167,8 @@ class Collector:
         block.units = units_of(block, written, self.flags(options))
         node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "program"
         self.page.blocks.append(block)
+        if "file" in written:
+            self.shown[written["file"]] = node
 
     def attach_output(self, node: nodes.Element, written: dict[str, Any]) -> None:
         """Expected output belongs to the last testcode block of its group."""
@@ -206,45 +222,3 @@ def units_of(block: Block, written: dict[str, Any], flags: frozenset[str]) -> li
     if block.kind == "testfile":
         return [Unit("file", block.code + "\n", block.line, name=file_name(written["argument"]))]
     return [Unit("exec", block.code + "\n", block.line, flags=flags)]
-
-
-def read(app: Sphinx, doctree: nodes.document) -> None:
-    """Keep the blocks of the page that was just read."""
-    env, docname = app.env, app.env.docname
-    page = Collector(doctree, docname, env).collect()
-    pages_of(env)[docname] = page
-    declared = str(env.metadata[docname].get("livedoctest", "")).strip()
-    check_declaration(page, declared, Path(env.doc2path(docname)))
-
-
-def pages_of(env: BuildEnvironment) -> dict[str, Page]:
-    """The pages known to the environment, by docname."""
-    if not hasattr(env, "livedoctest_pages"):
-        env.livedoctest_pages = {}  # type: ignore[attr-defined]
-    pages: dict[str, Page] = env.livedoctest_pages  # type: ignore[attr-defined]
-    return pages
-
-
-def purge(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    """Forget a page that is read anew or gone."""
-    pages_of(env).pop(docname, None)
-
-
-def merge(app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEnvironment) -> None:
-    """Take the pages that another reading process collected."""
-    pages_of(env).update({name: page for name, page in pages_of(other).items() if name in docnames})
-
-
-def outdated(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """The pages whose blocks were read with other default flags, or another group for bare doctests."""
-    before, stock = getattr(env, "livedoctest_stock", None), Stock.of(app.config)
-    env.livedoctest_stock = now = (stock.flags, stock.bare_group)  # type: ignore[attr-defined]
-    return [] if before == now else [name for name, page in pages_of(env).items() if page.blocks]
-
-
-def setup_collection(app: Sphinx) -> None:
-    """Collect while reading."""
-    app.connect("env-get-outdated", outdated)
-    app.connect("doctree-read", read)
-    app.connect("env-purge-doc", purge)
-    app.connect("env-merge-info", merge)

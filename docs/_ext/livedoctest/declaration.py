@@ -37,7 +37,10 @@ def unused_files(page: Page) -> Iterator[Finding]:
         stem = Path(block.units[0].name).stem
         later = (each.code for each in page.blocks[number + 1 :])
         if block.kind == "testfile" and not block.norun and not any(stem in code for code in later):
-            words = f"No later block uses {block.units[0].name}, so nothing checks it: run or import it."
+            words = (
+                f"No later block of {page.source} uses {block.units[0].name}, so nothing checks it: run or import it; "
+                "if it is no program, show it in the language `text`."
+            )
             yield Finding("UNVERIFIED", block.source, block.line, words)
 
 

@@ -14,12 +14,12 @@ from livedoctest.block import Block, Finding, Page
 from livedoctest.builder import PASSIVE_BUILDERS, VerifyBuilder
 from livedoctest.cache import Run, common_key, page_key
 from livedoctest.client import RunnerError
-from livedoctest.collect import pages_of
 from livedoctest.conditions import Skips, settle
 from livedoctest.declaration import shadowed_files
 from livedoctest.device import Device, DeviceError
 from livedoctest.job import Jobs
 from livedoctest.outcome import Normalizer, Outcome, outcome
+from livedoctest.pages import pages_of
 from livedoctest.problems import Problem, Stop, logger, warn
 from livedoctest.settings import Settings
 from livedoctest.workshop import Workshop, workshop_of

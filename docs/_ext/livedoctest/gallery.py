@@ -19,8 +19,8 @@ from filelock import FileLock
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from livedoctest.collect import pages_of
 from livedoctest.directives import MARK
+from livedoctest.pages import pages_of
 
 BEFORE, AFTER = 400, 600  # priorities: before and after sphinx-gallery generates, and blocks are collected
 CODE = re.compile(r"^\.\. code-block:: Python$", re.MULTILINE)

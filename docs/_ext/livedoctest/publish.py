@@ -36,7 +36,7 @@ def publish(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     last: dict[tuple[str, int], nodes.Element] = {}
     shown: list[nodes.Element] = [*doctree.findall(nodes.literal_block), *doctree.findall(nodes.doctest_block)]
     for node in shown:
-        if BLOCK in node:
+        if BLOCK in node and node[ROLE] != "part":
             last[node[BLOCK]] = show(node, *verification.of(*node[BLOCK]))
     for comment in list(doctree.findall(nodes.comment)):
         if BLOCK in comment and verification.of(*comment[BLOCK])[1].failures:  # hidden, but its failure is not
@@ -65,7 +65,10 @@ def page_end(doctree: nodes.Element) -> nodes.Element:
 
 def show(node: nodes.Element, block: Block, outcome: Outcome) -> nodes.Element:
     """Replace a block's node by what is published; returns the new node."""
-    role = node.get(ROLE)
+    role = node[ROLE]
+    if "source" in node:  # shown from a file, with options of its own
+        node["classes"] += [f"livedoctest-{role}", f"livedoctest-{outcome.status}"]
+        return node
     if role == "program" and block.kind in PROMPTS:
         new: nodes.Element = program(block, outcome)
     elif role == "output" and outcome.published and applies(node, block):

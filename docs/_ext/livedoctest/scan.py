@@ -22,6 +22,7 @@ PYTHON = ("py", "python", "pycon", "python-console", "python-repl", "ipython", "
 SHELL = ("console", "shell", "sh", "bash", "zsh", "ksh", "csh", "tcsh", "fish", "fishshell", "xonsh")
 SESSION = ("shell-session", "shellsession", "bash-session", "sh-session", "tcshcon")
 WINDOWS = ("powershell", "pwsh", "pwsh-session", "posh", "ps", "pscon", "bat", "batch", "dosbatch", "doscon")
+PROGRAMS = (".py", ".sh")  # files with one of these suffixes
 EXECUTABLE = frozenset([*PYTHON, *SHELL, *SESSION, *WINDOWS, *DIRECTIVES])
 NAMES = sorted(name for name in EXECUTABLE if len(name) > 3)  # what a misspelt name is compared with
 NO_LANGUAGE = ("", "default", "none", "text", "guess")
@@ -54,7 +55,7 @@ def looks_executable(node: nodes.literal_block) -> bool:
     classes = [name for name in node["classes"] if "code" in node["classes"]]
     languages = [base_language(name) for name in (str(node.get("language", "")), *classes)]
     suffix = Path(str(node.get("source", ""))).suffix
-    if not EXECUTABLE.isdisjoint(languages) or suffix in (".py", ".sh"):
+    if not EXECUTABLE.isdisjoint(languages) or (suffix in PROGRAMS and languages[0] not in ("text", "none")):
         return True
     bare = set(languages) <= set(NO_LANGUAGE)
     text = node.astext()
@@ -118,11 +119,19 @@ def restructured_text(text: str) -> bool:
     return runs or match["name"].lower() in DIRECTIVES
 
 
+def file_shown(node: nodes.Element, page: Path) -> Path | None:
+    """The file that a literal block was filled from by `literalinclude` or `include`."""
+    if not node.get("source"):
+        return None
+    beside = Path(page.parent, node["source"])
+    return beside if beside.is_file() else Path(node["source"]).absolute()
+
+
 def place_of(node: nodes.Element, page: Path) -> tuple[Path, int]:
     """The file and line of a node that stands on a page, or in a file that the page includes."""
-    if node.get("source") and node.line == 1:  # as parsers leave text that is included literally
-        beside = Path(page.parent, node["source"])
-        return beside if beside.is_file() else Path(node["source"]).absolute(), 1
+    shown = file_shown(node, page)
+    if shown and node.line == 1:  # as parsers leave text that is included literally
+        return shown, 1
     return source_path(node.source or str(page)), line_of(node)
 
 

@@ -17,11 +17,11 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 from sphinx.util.logging import pending_warnings, suppress_logging
 
 from livedoctest.block import Page
-from livedoctest.collect import pages_of
 from livedoctest.conditions import Skips, settle
 from livedoctest.directives import MARK
 from livedoctest.execute import Verification
 from livedoctest.gallery import docname_of_script
+from livedoctest.pages import pages_of
 from livedoctest.stock import Stock
 from livedoctest.temporary import temporary_folder
 
