@@ -86,6 +86,14 @@ def test_products_without_a_warning(torch):
                 call(torch, torch.eye(2, dtype=dtype, device="npu"))
 
 
+def pooled(torch, x):
+    return torch.nn.functional.avg_pool2d(x[None, None], 2)
+
+
+def embedded(torch, x):
+    return torch.nn.functional.embedding(torch.tensor([0, 1], device="npu"), x)
+
+
 F64, F64_COMPLEX = ["float64"], ["float64", "complex64", "complex128"]
 OPERATORS = {
     "aclnnTanh": (lambda torch, x: torch.tanh(x), F64_COMPLEX),
@@ -111,6 +119,9 @@ OPERATORS = {
     "aclnnFmodTensor": (lambda torch, x: torch.fmod(x, x), ["int16"]),
     "aclnnGather": (lambda torch, x: x.gather(0, torch.zeros(2, 2, dtype=torch.int64, device="npu")), ["complex64"]),
     "aclnnIndex": (lambda torch, x: x[[0, 1]], ["complex128"]),
+    "aclnnEluBackward": (lambda torch, x: torch.nn.functional.elu(x.requires_grad_()).sum().backward(), F64),
+    "aclnnAvgPool2dBackward": (lambda torch, x: pooled(torch, x.requires_grad_()).sum().backward(), F64),
+    "aclnnEmbeddingDenseBackward": (lambda torch, x: embedded(torch, x.requires_grad_()).sum().backward(), F64),
     "aclnnIndexPutImpl": (lambda torch, x: x.index_put_((torch.tensor([0], device="npu"),), x[0] + 0), ["complex64"]),
 }
 

@@ -6,7 +6,7 @@ conversion/concat_d/op_api/aclnn_cat.cpp. The text is that of hardware without w
 the list. Lists of tensors: foreach.py.
 
 What the comparison with the CPU over PyTorch's database runs is computed nevertheless, with a warning: int64 and bool
-everywhere, and two operators in float64 and complex128.
+everywhere, and three operators in float64 and complex128.
 """
 
 import threading
@@ -31,7 +31,7 @@ ARITHMETIC = {
 }
 UNSIGNED = frozenset([torch.uint16, torch.uint32, torch.uint64])
 COMPUTED_DTYPES = frozenset([torch.int64, torch.bool])
-COMPUTED_OPERATORS = frozenset(["_softmax_backward_data", "abs"])
+COMPUTED_OPERATORS = frozenset(["_log_softmax_backward_data", "_softmax_backward_data", "abs"])
 
 # torch_npu's own, before it calls CANN: the files of these names in Ascend/op-plugin, op_plugin/ops/opapi.
 OWN = {
