@@ -143,6 +143,14 @@ def test_operators_that_are_taken(torch, call, dtype):
         OPERATORS[call][0](torch, torch.ones(2, 2, dtype=getattr(torch, dtype), device="npu"))
 
 
+def test_transforms_are_products_of_matrices(torch):
+    x = torch.ones(4, dtype=torch.float64).to("npu")
+    for call in (torch.fft.rfft, lambda x: torch.fft.fft(x.to(torch.complex128)), torch.fft.ifft, torch.fft.irfft):
+        with pytest.raises(RuntimeError, match="call aclnnMatmul failed, error code is 161002"):
+            call(x)
+    assert torch.fft.irfft(torch.fft.rfft(x.float())).tolist() == [1, 1, 1, 1]
+
+
 def test_checks_of_torch_npu_itself(torch):
     x = torch.eye(2, dtype=torch.float64).to("npu")
     with pytest.raises(RuntimeError, match="svd_npu only supported Float"):

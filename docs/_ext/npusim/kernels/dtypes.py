@@ -158,6 +158,8 @@ _REFUSED = {
     },
     "complex128": {
         "abs": "Abs",
+        "_fft_c2c": "Matmul",
+        "_fft_c2r": "Matmul",
         "im2col": "Im2col",
         "index": "Index",
         "tril": "Tril",
