@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from guide import icons, rules
+from guide import rules
 
 LINK = re.compile(r'<link\b[^>]*\brel="stylesheet"[^>]*>\s*')
 OF = re.compile(r'\bdata-sheets="([^"]*)"')
@@ -72,6 +72,8 @@ def write_bundle(sheets: Iterable[Path], known: Words, static: Path) -> Path:
     """Write the rules of `sheets` that apply to `known` classes, and the icons that they show, unless it is done."""
     folder = static / f"sheet-{digest(sheets, known, static)}"
     if not folder.is_dir():
+        from guide import icons  # a quarter of a second to import, and few builds need it
+
         text = "\n".join(rules.used_rules(rules.read_rules(path, folder), known.have) for path in sheets)
         text, fonts = icons.cut_fonts(text, folder)
         folder.mkdir()
