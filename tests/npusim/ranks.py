@@ -98,6 +98,8 @@ def all_reduce():
     }
     for dtype in (torch.int8, torch.int16, torch.int32, torch.int64, torch.half, torch.bfloat16, torch.float32):
         for operation, value in expected.items():
+            if operation == dist.ReduceOp.PRODUCT and dtype in (torch.int16, torch.bfloat16):
+                continue  # HCCL refuses them, see test_hccl.py
             total = full(rank + 1, dtype=dtype)
             dist.all_reduce(total, operation)
             equal(total, [value] * 3)

@@ -42,6 +42,15 @@ torch.npu.synchronize()
 print("passed")
 """
 
+# HCCL's documents of the operations for the Atlas A2, and HcomCheckUserRank in hicann/hccl, src/common/param_check.cc.
+REFUSED = {
+    "all_reduce(torch.ones(2, dtype=torch.bfloat16, device=device), dist.ReduceOp.PRODUCT)": "takes no all_reduce",
+    "reduce(torch.ones(2, dtype=torch.int16, device=device), 0, dist.ReduceOp.PRODUCT)": "takes no reduce",
+    "broadcast(torch.ones(2, device=device), 2)": "no rank 2 in communicator",
+    "reduce(torch.ones(2, device=device), 2)": "no rank 2 in communicator",
+    "batch_isend_irecv([dist.P2POp(dist.isend, torch.ones(2, device=device), 2)])": "no rank 2 in communicator",
+}
+
 CHECKS = re.findall(r"^@check\ndef (\w+)", RANKS.read_text(), re.MULTILINE)
 
 
@@ -88,6 +97,14 @@ def test_receiving_first_on_both_ranks_times_out(launch):
     assert "passed" not in done.stdout
     assert "timed out after 3 s (NPUSIM_TIMEOUT)" in done.stderr
     assert "use batch_isend_irecv" in done.stderr
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_what_hccl_refuses(launch, call):
+    done = launch(f"dist.{call}\ntorch.npu.synchronize()\nprint('passed')", timeout=60)
+    assert done.returncode != 0
+    assert "passed" not in done.stdout
+    assert REFUSED[call] in done.stderr
 
 
 @pytest.mark.parametrize("dying", [1, 2])

@@ -81,12 +81,13 @@ int operation_defer(Operation *operation, void *stream); /* 1 if a group took it
 
 size_t hccl_bytes(uint64_t count, int dtype);
 int hccl_dtype_known(int dtype);
-int hccl_unsupported(const char *what);
+int hccl_refused(const char *what);
 int hccl_reducible(int reduction, int dtype);
 void hccl_reduce(const Operation *operation);
 
 /* State of a member: -1 not there yet, 0 there, 1 left or dead. */
 int communicator_member(const Communicator *communicator, uint32_t rank);
+int communicator_has(const Communicator *communicator, uint32_t rank); /* with an error if not */
 int communicator_is_last(const Communicator *communicator);
 int communicator_announce(const Communicator *communicator, int leaving);
 void communicator_remove(const Communicator *communicator);

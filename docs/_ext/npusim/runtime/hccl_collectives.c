@@ -34,9 +34,11 @@ static Operation *begin_reduction(void *communicator, const char *name, int dtyp
 
 int HcclBroadcast(void *data, uint64_t count, int dtype, uint32_t root, void *handle, void *stream) {
     Communicator *communicator = handle;
+    if (!communicator_has(communicator, root))
+        return H_PARAMETER;
     Operation *operation = operation_begin(communicator, "broadcast", dtype);
     if (!operation)
-        return hccl_unsupported("broadcast of this dtype");
+        return hccl_refused("broadcast of this dtype");
     size_t bytes = hccl_bytes(count, dtype);
     if (communicator->rank != root)
         operation_receive(operation, root, data, bytes);
@@ -50,7 +52,7 @@ int HcclScatter(void *source, void *target, uint64_t count, int dtype, uint32_t 
     Communicator *communicator = handle;
     Operation *operation = operation_begin(communicator, "scatter", dtype);
     if (!operation)
-        return hccl_unsupported("scatter of this dtype");
+        return hccl_refused("scatter of this dtype");
     size_t bytes = hccl_bytes(count, dtype);
     if (communicator->rank != root) {
         operation_receive(operation, root, target, bytes);
@@ -66,7 +68,7 @@ int HcclAllGatherV(void *source, uint64_t count, void *target, const uint64_t *c
     Communicator *communicator = handle;
     Operation *operation = operation_begin(communicator, "all_gather", dtype);
     if (!operation)
-        return hccl_unsupported("all_gather of this dtype");
+        return hccl_refused("all_gather of this dtype");
     size_t bytes = hccl_bytes(count, dtype);
     FOR_OTHERS(communicator, peer) {
         operation_send(operation, peer, source, bytes);
@@ -100,7 +102,7 @@ int HcclAlltoAllV(const void *source, const uint64_t *send_counts, const uint64_
     Operation *operation =
         hccl_dtype_known(receive_dtype) ? operation_begin(communicator, "all_to_all", send_dtype) : NULL;
     if (!operation)
-        return hccl_unsupported("all_to_all of this dtype");
+        return hccl_refused("all_to_all of this dtype");
     FOR_OTHERS(communicator, peer) {
         operation_send(operation, peer, (const char *)source + hccl_bytes(send_starts[peer], send_dtype),
                        hccl_bytes(send_counts[peer], send_dtype));
@@ -156,7 +158,7 @@ int HcclAllReduce(void *source, void *target, uint64_t count, int dtype, int red
     Operation *operation =
         begin_reduction(communicator, "all_reduce", dtype, reduction, source, target, count);
     if (!operation)
-        return hccl_unsupported("all_reduce of this dtype");
+        return hccl_refused("all_reduce of this dtype with this reduction");
     size_t bytes = hccl_bytes(count, dtype);
     FOR_OTHERS(operation->communicator, peer) {
         operation_send(operation, peer, source, bytes);
@@ -168,9 +170,11 @@ int HcclAllReduce(void *source, void *target, uint64_t count, int dtype, int red
 int HcclReduce(void *source, void *target, uint64_t count, int dtype, int reduction, uint32_t root,
                void *handle, void *stream) {
     Communicator *communicator = handle;
+    if (!communicator_has(communicator, root))
+        return H_PARAMETER;
     Operation *operation = begin_reduction(communicator, "reduce", dtype, reduction, source, NULL, count);
     if (!operation)
-        return hccl_unsupported("reduce of this dtype");
+        return hccl_refused("reduce of this dtype with this reduction");
     size_t bytes = hccl_bytes(count, dtype);
     if (communicator->rank != root) {
         operation_send(operation, root, source, bytes);
@@ -188,7 +192,7 @@ int HcclReduceScatterV(void *source, const uint64_t *counts, const uint64_t *sta
     Operation *operation =
         begin_reduction(communicator, "reduce_scatter", dtype, reduction, own, target, count);
     if (!operation)
-        return hccl_unsupported("reduce_scatter of this dtype");
+        return hccl_refused("reduce_scatter of this dtype with this reduction");
     FOR_OTHERS(communicator, peer) {
         operation_send(operation, peer, (char *)source + hccl_bytes(starts[peer], dtype),
                        hccl_bytes(counts[peer], dtype));

@@ -48,6 +48,14 @@ int communicator_member(const Communicator *communicator, uint32_t rank) {
     return member_state(communicator->folder, rank);
 }
 
+int communicator_has(const Communicator *communicator, uint32_t rank) {
+    if (rank < communicator->size)
+        return 1;
+    fail(BAD_PARAMETER, "npusim: no rank %u in communicator %s, which has %u", rank, communicator->name,
+         communicator->size);
+    return 0;
+}
+
 int communicator_is_last(const Communicator *communicator) {
     for (uint32_t rank = 0; rank < communicator->size; rank++)
         if (rank != communicator->rank && communicator_member(communicator, rank) == 0)

@@ -66,18 +66,22 @@ int HcclGroupEnd(void) {
 }
 
 int HcclSend(void *data, uint64_t count, int dtype, uint32_t peer, void *communicator, void *stream) {
+    if (!communicator_has(communicator, peer))
+        return H_PARAMETER;
     Operation *operation = operation_begin(communicator, "send", dtype);
     if (!operation)
-        return hccl_unsupported("send of this dtype");
+        return hccl_refused("send of this dtype");
     operation->point_to_point = 1;
     operation_send(operation, peer, data, hccl_bytes(count, dtype));
     return operation_issue(operation, stream);
 }
 
 int HcclRecv(void *data, uint64_t count, int dtype, uint32_t peer, void *communicator, void *stream) {
+    if (!communicator_has(communicator, peer))
+        return H_PARAMETER;
     Operation *operation = operation_begin(communicator, "recv", dtype);
     if (!operation)
-        return hccl_unsupported("recv of this dtype");
+        return hccl_refused("recv of this dtype");
     operation->point_to_point = 1;
     operation_receive(operation, peer, data, hccl_bytes(count, dtype));
     return operation_issue(operation, stream);
