@@ -248,6 +248,26 @@ def distributed_data_parallel():
     assert all(torch.equal(weights[0], other) for other in weights)
 
 
+@check
+def batch_normalisation_over_the_ranks():
+    torch.manual_seed(0)
+    whole, slope = torch.randn(2, size, 2, 3, 4, 5)
+    modules = torch.nn.SyncBatchNorm(3).to(device), torch.nn.BatchNorm2d(3)
+    inputs = whole[rank].to(device).requires_grad_(), whole.flatten(0, 1).requires_grad_()
+    slopes = slope[rank].to(device), slope.flatten(0, 1)
+    results = [module(x) for module, x in zip(modules, inputs, strict=True)]
+    for result, along in zip(results, slopes, strict=True):
+        (result * along).sum().backward()
+    assert_close = torch.testing.assert_close
+    assert_close(results[0].cpu(), results[1].view_as(whole)[rank])
+    assert_close(inputs[0].grad.cpu(), inputs[1].grad.view_as(whole)[rank])
+    assert_close(dict(modules[0].cpu().named_buffers()), dict(modules[1].named_buffers()))
+    for name, parameter in modules[0].named_parameters():
+        total = parameter.grad.to(device)  # each rank has its part
+        dist.all_reduce(total)
+        assert_close(total.cpu(), modules[1].get_parameter(name).grad)
+
+
 def tree(value):
     return TensorDict(
         a=full(value, 2), b=TensorDict(c=full(value, 2, 3), batch_size=[2]), batch_size=[2], device=device

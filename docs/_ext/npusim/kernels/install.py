@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch_npu  # noqa: F401  (registers the kernels that ours override)
 
-from . import copies, draws, foreach, fused, masks, sparse
+from . import batch_norm, copies, draws, foreach, fused, masks, sparse
 from .host import host_kernel
 from .refusals import checked
 from .tables import KEPT, LOOPS_OF_COPIES
@@ -32,7 +32,7 @@ def install() -> None:
     register("copy_", copies.copy_, DEVICE)
     register("_to_cpu", copies.to_cpu, DEVICE)
     register("_coalesce", sparse.coalesce, SPARSE)
-    for name, function in draws.FUNCTIONS.items():
+    for name, function in {**draws.FUNCTIONS, **batch_norm.FUNCTIONS}.items():
         register(name, function, DEVICE)
     for name in fused.CELLS:
         for key in (DEVICE, AUTOGRAD):  # composites that autograd goes through
