@@ -157,6 +157,69 @@ def test_mixed_devices_raise(torch, case, other):
         MIXED[case](torch, torch.ones(2, 2, device="npu:0"), torch.ones(2, 2, device=other))
 
 
+NUMBERS = {
+    "add": lambda torch, x, s: x + s,
+    "to itself": lambda torch, x, s: x.mul_(s),
+    "of two numbers": lambda torch, x, s: s + x[0],
+    "stack": lambda torch, x, s: torch.stack([s, x[0]]),
+    "where": lambda torch, x, s: torch.where(x > 0, x, s),
+    "masked_fill": lambda torch, x, s: x.masked_fill(x > 0, s),
+    "list": lambda torch, x, s: torch._foreach_mul([x], s),
+    "embedding": lambda torch, x, s: torch.nn.functional.embedding(s.long(), x[None]),
+    "index_put": lambda torch, x, s: x.index_put_((torch.tensor([0]),), s),
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_numbers_on_another_npu_raise(torch, case):
+    # torch_npu checks some of these; to others it hands an address that the NPU does not have.
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        NUMBERS[case](torch, torch.ones(2, device="npu:0"), torch.tensor(1.0, device="npu:1"))
+
+
+LISTS = {
+    "number": lambda torch, x: torch._foreach_add(x, 1),
+    "numbers": lambda torch, x: torch._foreach_mul(x, [2.0, 3.0]),
+    "lists": lambda torch, x: torch._foreach_addcmul(x, x, x),
+    "in place": lambda torch, x: torch._foreach_sub_(x, x),
+    "zeros": lambda torch, x: torch._foreach_zero_(x),
+    "norms": lambda torch, x: torch._foreach_norm(x),
+}
+
+
+@pytest.mark.parametrize("other", ["cpu", "npu:1"])
+@pytest.mark.parametrize("case", LISTS)
+def test_lists_may_lie_on_several_devices(torch, case, other):
+    # The wheel's own kernels then go through them one by one.
+    placed = [torch.ones(2, device="npu:0"), torch.ones(3, device=other)]
+    on_host = [tensor.cpu() for tensor in placed]
+    results, expected = LISTS[case](torch, placed) or placed, LISTS[case](torch, on_host) or on_host
+    for result, tensor, value in zip(results, placed, expected, strict=True):
+        assert (result.device, result.tolist()) == (tensor.device, value.tolist())
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        torch._foreach_add(placed, placed[::-1])
+
+
+INDEXED = {
+    "values by positions": lambda torch, x, y, i: x.__setitem__(i, y[i.to(y.device)]),
+    "values by a mask": lambda torch, x, y, i: x.__setitem__(x > 0, y),
+    "values by positions on the host": lambda torch, x, y, i: x.__setitem__(i.cpu(), y[:2]),
+    "values added": lambda torch, x, y, i: x.index_put_((i,), y[:2], accumulate=True),
+    "not in place": lambda torch, x, y, i: torch.index_put(x, (i,), y[:2]),
+    "written elsewhere": lambda torch, x, y, i: y.cpu().__setitem__(i, x[i]),
+    "read elsewhere": lambda torch, x, y, i: y.cpu()[i],
+    "masked elsewhere": lambda torch, x, y, i: y.cpu()[x > 0],
+}
+
+
+@pytest.mark.parametrize("other", ["cpu", "npu:1"])
+@pytest.mark.parametrize("case", INDEXED)
+def test_only_indices_may_be_elsewhere(torch, case, other):
+    x, y, positions = torch.ones(3, device="npu:0"), torch.ones(3, device=other), torch.tensor([0, 2], device="npu:0")
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        INDEXED[case](torch, x, y, positions)
+
+
 def test_numbers_on_the_host_mix(torch):
     assert (torch.ones(2, device="npu") * torch.tensor(3)).tolist() == [3, 3]
 

@@ -123,7 +123,7 @@ class Call:
             settle(device)
             if self.device is None:
                 self.device = device
-            elif tensor.dim():
+            else:
                 self.stray = device
         for known, alias in self.pairs:
             if known is tensor:

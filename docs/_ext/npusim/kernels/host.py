@@ -35,6 +35,7 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
     name = schema.name.split("::")[1]
     computes = name not in COPIES and not is_view(op)
     one_device, indexing = name not in MIXED_DEVICES, name in INDEXING
+    loop = loop_over_lists(op)
     waits = not indexing and waits_for_values(op)
     takes_second = numbers.takes_second(name)
     operator = f"{name}.{schema.overload_name}"
@@ -56,6 +57,9 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
             ):
                 numbers.check(name, args)
             if one_device and call.stray is not None and call.device is not None:
+                if loop:
+                    COUNTS["ops"] -= 1
+                    return loop(*args, **kwargs)
                 raise numbers.different_devices(call.device, call.stray)
             if doubtful:
                 for tensor, _ in call.pairs:
@@ -66,11 +70,27 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
             if waits:
                 count_wait(device)
             if indexing:
+                check_indexed(args[0], *args[2:3])
                 count_indices(args[1], device)
             result = run(call, host_args, host_kwargs) if run else compute(*host_args, **host_kwargs)
             return call.to_device(result)
 
     return kernel
+
+
+def loop_over_lists(op: torch._ops.OpOverload) -> Callable[..., Any] | None:
+    """torch's own loop over lists of tensors, which may lie on several devices; None for other operators."""
+    key = torch._C.DispatchKey.CompositeExplicitAutograd
+    if not op._schema.name.startswith("aten::_foreach_") or not op.has_kernel_for_dispatch_key(key):
+        return None
+    return functools.partial(op._op_dk, key)
+
+
+def check_indexed(target: Tensor, *values: Tensor) -> None:
+    """Only indices may be elsewhere: raise torch's error for a tensor of the host, or values of another device."""
+    for tensor in (target, *values):
+        if tensor.is_cpu or tensor.device != target.device:
+            raise numbers.different_devices(target.device, tensor.device)
 
 
 def runner(op: torch._ops.OpOverload) -> Callable[[Call, list[Any], dict[str, Any]], Any] | None:
