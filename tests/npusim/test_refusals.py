@@ -302,6 +302,28 @@ def test_what_needs_no_arithmetic_passes(torch):
     assert (torch.ones(2, dtype=torch.uint8, device="npu") + 1).tolist() == [2, 2]
 
 
+DRAWS = {
+    "rand": lambda torch, x, g: torch.rand(2, generator=g),
+    "randn": lambda torch, x, g: torch.randn(2, generator=g),
+    "randint": lambda torch, x, g: torch.randint(5, (2,), generator=g),
+    "randperm": lambda torch, x, g: torch.randperm(5, generator=g),
+    "normal": lambda torch, x, g: torch.normal(x, x, generator=g),
+    "bernoulli": lambda torch, x, g: torch.bernoulli(x, generator=g),
+    "multinomial": lambda torch, x, g: torch.multinomial(x, 1, generator=g),
+    "bernoulli_": lambda torch, x, g: x.bernoulli_(0.5, generator=g),
+    "exponential_": lambda torch, x, g: x.exponential_(generator=g),
+    "random_": lambda torch, x, g: x.random_(5, generator=g),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_a_generator_of_the_device_draws_nothing_on_the_host(torch, draw):
+    generator = torch.Generator("npu")
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        DRAWS[draw](torch, torch.ones(2), generator)
+    assert generator.get_offset() == 0
+
+
 def test_generators_and_dtypes_of_other_kinds(torch):
     with pytest.raises(RuntimeError, match="Expected a 'npu' device type for generator but found 'cpu'"):
         torch.rand(2, device="npu", generator=torch.Generator())

@@ -6,6 +6,9 @@ from typing import Any
 
 import torch
 
+from .aliases import HOST
+from .numbers import different_devices
+
 # Every random operator of torch_npu moves the offset by 12 whatever the size: 10, rounded up to a multiple of 4
 # (Ascend/op-plugin, opapi/*KernelNpuOpApi.cpp and NPUGeneratorImpl.cpp of Ascend/pytorch). geometric_, cauchy_ and
 # log_normal_ do not: torch_npu has no kernel for them and falls back to the CPU and its generator.
@@ -13,12 +16,17 @@ OFFSET_STEP = 12
 
 
 def take(generator: torch.Generator | None, device: torch.device | None) -> tuple[int, int]:
-    """(seed, offset) of the generator, the device's default one if None; then it moves on."""
+    """(seed, offset) of the generator, the device's default one if None; then it moves on.
+
+    device: where the numbers go. It may be the host: torch also looks at the generator to choose the kernel.
+    """
     if generator is None:
         index = device.index if device is not None else None
         generator = torch.npu.default_generators[torch.npu.current_device() if index is None else index]
-    if generator.device.type != "npu":
+    elif generator.device.type != "npu":
         raise RuntimeError(f"Expected a 'npu' device type for generator but found '{generator.device.type}'")
+    elif device is None or device.type != "npu":
+        raise different_devices(generator.device, HOST)
     seed, offset = generator.initial_seed(), generator.get_offset()
     generator.set_offset(offset + OFFSET_STEP)
     return seed, offset
