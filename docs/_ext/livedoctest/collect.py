@@ -11,7 +11,7 @@ from myst_parser.parsers.sphinx_ import MystParser
 from sphinx.environment import BuildEnvironment
 from sphinx.util import get_filetype
 
-from livedoctest import inclusion, prompts, scan
+from livedoctest import inclusion, prompts, scan, suspect
 from livedoctest.block import Block, Finding, Output, Page, Unit
 from livedoctest.declaration import unused_files
 from livedoctest.directives import MARK
@@ -30,7 +30,7 @@ from livedoctest.stock import Stock
 
 BLOCK = "livedoctest_block"  # attribute of a node: docname and ordinal of its block (some builders join pages)
 ROLE = "livedoctest_role"  # program, output, warning, or another part of a file that is a program above
-MODULES = (".py", ".pyi", ".pyx", ".so", ".pyd", ".sh")  # files that blocks come from and no parser of pages reads
+MODULES = (*scan.PROGRAMS, ".pyi", ".pyx", ".so", ".pyd")  # files that blocks come from and no parser of pages reads
 ALTERNATIVE = "livedoctest_alternative"  # index of an output that applies under a condition
 
 
@@ -46,6 +46,7 @@ class Collector:
         self.locators: dict[Path, Locator] = {}
         self.places: dict[nodes.Element, tuple[Path, int]] = {}
         self.shown: dict[str, nodes.Element] = {}  # by file, the node of its block
+        self.language = str(env.config.highlight_language)
         self.stock = Stock.of(env.config)
         self.page.findings += inclusion.findings(env)
 
@@ -70,11 +71,13 @@ class Collector:
             taken = {line for path, line in map(self.place, written) if path == self.docpath}
             for line, words in scan.dropped(self.text(self.docpath), taken, self.doctree):
                 self.page.findings.append(Finding("UNVERIFIED", self.page.source, line, words))
-        for node, words in scan.unchecked_nodes(self.doctree):
-            path, line = scan.place_of(node, self.docpath)
-            if isinstance(node, nodes.literal_block) and "language" not in node:  # it may have no line, or another
-                line = self.locator(path).literal_line(node.astext(), line)
-            self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
+        for each in suspect.suspects(self.doctree, self.language):
+            path, line = suspect.place_of(each.node, self.docpath)
+            if each.text:  # its node may have no line, or another
+                line = self.locator(path).literal_line(each.text, line)
+            found = Finding("UNVERIFIED", self.relative(path), line, each.words)
+            if (found.source, found.line) not in [(other.source, other.line) for other in self.page.findings]:
+                self.page.findings.append(found)
         self.page.findings += unused_files(self.page)
         return self.page
 
@@ -86,13 +89,13 @@ class Collector:
 
     def mark_file(self, literal: nodes.literal_block) -> None:
         """Make a file block of a program that the page shows, all or a part of it, from a file of its own."""
-        path = scan.file_shown(literal, self.docpath)
-        if path and path.suffix in scan.PROGRAMS and scan.looks_executable(literal) and MARK not in literal:
+        path = suspect.file_shown(literal, self.docpath)
+        if path and path.suffix in scan.PROGRAMS and suspect.looks_executable(literal) and MARK not in literal:
             text = self.text(path).removesuffix("\n")
             said = {"kind": "testfile", "text": text, "argument": path.name, "file": str(path)}
             literal[MARK] = {**said, "options": {}, "unknown": [], "known": []}
             literal["translatable"] = False
-            self.places[literal] = scan.place_of(literal, self.docpath)
+            self.places[literal] = suspect.place_of(literal, self.docpath)
 
     def relative(self, path: Path) -> str:
         """The path as reports name it: relative to the source folder."""

@@ -1,4 +1,4 @@
-"""Find code on a page that looks executable and that nothing checks."""
+"""What looks executable, and the blocks that a parser of pages drops, by the text of a page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 import textwrap
 from bisect import bisect
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -16,53 +15,28 @@ from docutils.parsers.rst import directives
 from docutils.parsers.rst.languages import get_language
 
 from livedoctest.directives import DIRECTIVES, MARK
-from livedoctest.locate import source_path
 
-PYTHON = ("py", "python", "pycon", "python-console", "python-repl", "ipython", "sage", "doctest", "code-cell")
+PYTHON = ("py", "python", "pycon", "python-console", "python-repl", "ipython", "numpy", "sage", "doctest", "code-cell")
 SHELL = ("console", "shell", "sh", "bash", "zsh", "ksh", "csh", "tcsh", "fish", "fishshell", "xonsh")
 SESSION = ("shell-session", "shellsession", "bash-session", "sh-session", "tcshcon")
 WINDOWS = ("powershell", "pwsh", "pwsh-session", "posh", "ps", "pscon", "bat", "batch", "dosbatch", "doscon")
-PROGRAMS = (".py", ".sh")  # files with one of these suffixes
+PROGRAMS = (".py", ".pyw", ".sh", ".bash")  # files with one of these suffixes
 EXECUTABLE = frozenset([*PYTHON, *SHELL, *SESSION, *WINDOWS, *DIRECTIVES])
 NAMES = sorted(name for name in EXECUTABLE if len(name) > 3)  # what a misspelt name is compared with
 NO_LANGUAGE = ("", "default", "none", "text", "guess")
-SEVERE = 4  # the level of what docutils cannot go on with: a file that it cannot include, a title that fits nowhere
 PROMPT = re.compile(r"^[ \t]*(>>>|(\(\w+\) ?)?([\w.-]+@[\w.-]+:\S*)?\$|In \[\d+\]:)[ \t]", re.MULTILINE)
 FENCE = re.compile(r"^[\s>*+.\d-]*(?P<marks>`{3,}|~{3,}|:{3,})\s*(?P<info>[^`]*)$")
 CLOSING = re.compile(r"[\s>]*(?P<marks>`{3,}|~{3,}|:{3,})\s*")
 RST = re.compile(r"^\s*\.\. (?P<name>[\w-]+) ?(?P<colons>:{0,2})(?=\s|$)")
-RST_IN_MARKDOWN = re.compile(r"(?:\.\.|…) (?P<name>[\w-]+)::[ \t]*(?P<argument>\S*)")  # a parser of Markdown sees text
 CODE_DIRECTIVES = ("code", "code-block", "sourcecode")
-HTML_CODE = re.compile(r"<pre\b|^\s*(`{3,}|~{3,})|^\s*>>> |^\s*(&gt;){3} ", re.MULTILINE)
 DROPPED = "This block is dropped by the directive around it, so nothing checks it: take it out of there."
-REMEDY = (
-    "is not checked. Make it a {doctest}, {testcode}, {testconsole} or {testfile} block; if it cannot run, give that "
-    "block `:norun: reason`; if it is no program, give it the language `text` and no prompt."
-)
 
 
 def base_language(text: str) -> str:
     """The language that a fence or class names, without versions and decorations: python3.11 → python."""
-    match = re.match(r"[a-z]+(-[a-z]+)?", text.lower().lstrip("{. "))
+    bare = re.sub(r"^\{\s*[\w-]+\s*\}(?=.)", "", text.lower())  # a directive without the space behind it
+    match = re.match(r"[a-z]+(-[a-z]+)?", bare.lstrip("{. "))
     return match[0] if match else ""
-
-
-def looks_executable(node: nodes.literal_block) -> bool:
-    """Whether a literal block has a language that runs, shows a prompt, is a program's file, or plainly Python.
-
-    Without a language Sphinx shows it as Python, unless it is of another file.
-    """
-    classes = [name for name in node["classes"] if "code" in node["classes"]]
-    languages = [base_language(name) for name in (str(node.get("language", "")), *classes)]
-    suffix = Path(str(node.get("source", ""))).suffix
-    if not EXECUTABLE.isdisjoint(languages) or (suffix in PROGRAMS and languages[0] not in ("text", "none")):
-        return True
-    bare = set(languages) <= set(NO_LANGUAGE)
-    text = node.astext()
-    if isinstance(node.parent, nodes.system_message):  # a directive that docutils does not know, as it was written
-        text = textwrap.dedent(text.partition("\n")[2])
-    shown_as_python = languages in ([""], ["default"]) and not suffix
-    return bool(PROMPT.search(text) if bare else PROMPT.match(text)) or (shown_as_python and is_python(text))
 
 
 def is_python(text: str) -> bool:
@@ -73,76 +47,6 @@ def is_python(text: str) -> bool:
         return False
     plain = (ast.Expr, ast.Pass)
     return any(not isinstance(each, plain) or isinstance(getattr(each, "value", None), ast.Call) for each in statements)
-
-
-def quoted_prompt(node: nodes.block_quote) -> bool:
-    """Whether this is the third of three quotes in one another: what Markdown makes of a bare `>>>`."""
-    above = [node.parent, getattr(node.parent, "parent", None)]
-    return all(isinstance(each, nodes.block_quote) for each in above) and not isinstance(
-        above[1].parent if above[1] else None, nodes.block_quote
-    )
-
-
-def unchecked_nodes(doctree: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
-    """The nodes that look executable, each with the words that describe it."""
-    for block in doctree.findall(nodes.literal_block):
-        if MARK not in block and looks_executable(block):
-            first = block.astext().strip().split("\n")[0]
-            yield block, f"A {block.get('language') or 'literal'} block ({first[:60]!r}) {REMEDY}"
-    for bare in doctree.findall(nodes.doctest_block):
-        if MARK not in bare:
-            yield bare, f"A bare `>>>`, which doctest_test_doctest_blocks leaves out, {REMEDY}"
-    for message in doctree.findall(nodes.system_message):
-        if message["level"] >= SEVERE:
-            yield message, "This cannot be read (docutils says above why), so nothing checks what is in it: mend it."
-    for quote in doctree.findall(nodes.block_quote):
-        if quoted_prompt(quote):
-            yield quote, f"A bare `>>>` {REMEDY}"
-    for paragraph in doctree.findall(nodes.paragraph):
-        if isinstance(paragraph.parent, nodes.entry) and paragraph.astext().lstrip().startswith(">>> "):
-            yield paragraph, f"A `>>>` in a table {REMEDY}"
-        if restructured_text(paragraph.astext()):
-            yield paragraph, f"A directive of reStructuredText, which is only text in Markdown, {REMEDY}"
-    for raw in doctree.findall(nodes.raw):
-        if "html" in raw.get("format", "") and HTML_CODE.search(
-            re.sub(r"<!--.*?-->", "", raw.astext(), flags=re.DOTALL)
-        ):
-            yield raw, f"Code inside HTML {REMEDY} A fence below an HTML tag needs a blank line above it."
-
-
-def restructured_text(text: str) -> bool:
-    """Whether a paragraph is a directive with code, in the language of other pages."""
-    match = RST_IN_MARKDOWN.match(text)
-    if not match:
-        return False
-    runs = match["name"] in CODE_DIRECTIVES and base_language(match["argument"]) in EXECUTABLE
-    return runs or match["name"].lower() in DIRECTIVES
-
-
-def file_shown(node: nodes.Element, page: Path) -> Path | None:
-    """The file that a literal block was filled from by `literalinclude` or `include`."""
-    if not node.get("source"):
-        return None
-    beside = Path(page.parent, node["source"])
-    return beside if beside.is_file() else Path(node["source"]).absolute()
-
-
-def place_of(node: nodes.Element, page: Path) -> tuple[Path, int]:
-    """The file and line of a node that stands on a page, or in a file that the page includes."""
-    shown = file_shown(node, page)
-    if shown and node.line == 1:  # as parsers leave text that is included literally
-        return shown, 1
-    return source_path(node.source or str(page)), line_of(node)
-
-
-def line_of(node: nodes.Node) -> int:
-    """The line of a node, or of the nearest one around it that has one."""
-    while node.parent is not None:
-        line = node.get("line") if isinstance(node, nodes.system_message) else node.line
-        if line is not None:
-            return int(line)
-        node = node.parent
-    return 1
 
 
 def open_fences(text: str) -> Iterator[tuple[int, str]]:
@@ -215,7 +119,7 @@ def rows(text: str) -> list[str]:
 
 def directive_name(info: str) -> str | None:
     """The directive that a fence names, or None for a plain language."""
-    match = re.match(r"\{\s*([\w:-]*)\s*\}?", info)
+    match = re.match(r"\{\s*([^\s}]*)\s*\}?", info)
     return match[1] if match else None
 
 

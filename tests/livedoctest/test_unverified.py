@@ -1,0 +1,76 @@
+"""Code that a parser takes for something else than a block stops the build, in both languages of pages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+MARKDOWN = {
+    "misspelt language": "```pyhton  HERE\nimport os\n```",
+    "unknown language": "```jupyter  HERE\nimport os\n```",
+    "language of Pygments that is Python": "```numpy  HERE\nx = 1\n```",
+    "class of Pandoc": "```{.python}  HERE\nimport os\n```",
+    "classes of Pandoc": "```{#name .python}  HERE\nimport os\n```",
+    "no space behind the directive": "```{code-block}console  HERE\nls\n```",
+    "LaTeX": "```{raw} latex  HERE\n\\begin{verbatim}\nimport os\n\\end{verbatim}\n```",
+    "text in an island": "```{eval-rst}\nText:\n>>> 1  # HERE\n2\n```",
+    "fence in an island": "```{eval-rst}\n~~~python  HERE\nimport os\n~~~\n```",
+}
+RESTRUCTURED = {
+    "below text": "Text:\n>>> 1  # HERE\n2",
+    "below text of an item": "* Text:\n  >>> 1  # HERE\n  2",
+    "below text of a field": ":param x: words\n   >>> 1  # HERE\n   2",
+    "no space": ">>>print(1)  # HERE\n1",
+    "lines": "| >>> 1  # HERE\n| 2",
+    "fence": "```python  HERE\nimport os\n```",
+    "fence with a blank line": "~~~python  HERE\nimport os\n\nos.getcwd()\n~~~",
+    "fence of ours": "~~~{testcode}  HERE\nprint(1)\n~~~",
+    "no space behind dots": "..code-block:: python  HERE\n\n   print(1)",
+    "directive below text": "Text\n.. code-block:: python  HERE\n\n   print(1)",
+    "shell by a directive": ".. highlight:: bash\n\n::\n\n   ls HERE",
+    "LaTeX": ".. raw:: latex\n   :class: HERE\n\n   \\begin{lstlisting}import os\\end{lstlisting}",
+}
+PASS = {"md": "# T\n\n```{doctest}\n>>> 41\n41\n```\n\n", "rst": "T\n=\n\n>>> 41\n41\n\n"}
+
+
+def lines(built) -> list[int]:
+    return [int(line) for line in re.findall(r"index\.\w+:(\d+): WARNING: .*\[livedoctest\.unverified\]", built.log)]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        pytest.param(suffix, text, id=f"{suffix}: {name}")
+        for suffix, cases in (("md", MARKDOWN), ("rst", RESTRUCTURED))
+        for name, text in cases.items()
+    ],
+)
+def test_code_that_no_parser_sees_stops_the_build_at_its_line(site, suffix, text):
+    page = PASS[suffix] + text + "\n"
+    at = next(number for number, row in enumerate(page.split("\n"), 1) if "HERE" in row)
+    page = re.sub(r"(  #|  |\n   :class:| )? ?HERE", "", page)
+    built = site({f"index.{suffix}": page}).build()
+    assert built.status == 2, built.log
+    assert lines(built) == [at - ("latex" in text and suffix == "rst")], built.log
+
+
+def test_shell_as_the_language_of_all_blocks_stops_the_build(site):
+    built = site({"index.rst": PASS["rst"] + "::\n\n   ls\n"}, conf="highlight_language = 'bash'\n").build()
+    assert lines(built) == [9], built.log
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "``>>> 1``\n``.. code-block:: python`` and ``$ ls``",
+        ".. highlight:: none\n\n::\n\n   x = 1",
+        ".. code-block:: f#\n\n   x = 1",
+        ">>>>>>> branch",
+        "Text\n.. image:: x.png",
+        "..\n   >>> 1\n   2",
+    ],
+)
+def test_what_is_meant_as_text_is_none(site, text):
+    built = site({"index.rst": PASS["rst"] + text + "\n"}).build()
+    assert built.status == 0, built.log
