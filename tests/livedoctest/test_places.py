@@ -149,6 +149,28 @@ def test_examples_in_docstrings_have_their_line(site, tmp_path, monkeypatch):
     assert reported(built, r"placed_module\.py") == lines_with(MODULE)
 
 
+NO_FILE = """
+import sys, types
+rst_epilog = "Text.\\n\\n>>> 1\\n2\\n"
+extensions.append("sphinx.ext.autodoc")
+sys.modules["made"] = types.ModuleType("made", "Words.\\n\\n>>> 1\\n2\\n")
+"""
+
+
+def test_what_stands_in_no_file_is_named_and_never_written(site):
+    built = site({"index.rst": "T\n=\n\n.. automodule:: made\n"}, conf=NO_FILE).build()
+    assert built.status == 1, built.log
+    assert reported(built, "docstring of made") == [3]
+    assert reported(built, "<rst_epilogue>") == [3]
+    assert "\nTraceback" not in built.log
+    env = {**os.environ}
+    env.pop("CI", None)
+    command = [sys.executable, "-m", "livedoctest", "accept", str(built.source)]
+    run = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert run.returncode == 1, run.stderr
+    assert "<rst_epilogue>:3: doctest: the output differs; line 3" in run.stdout
+
+
 def test_docstrings_are_never_written(site, tmp_path):
     made = site({"index.rst": "T\n=\n\n.. automodule:: kept_module\n"})
     (tmp_path / "kept_module.py").write_text('"""Words.\n\n.. doctest::\n\n   >>> 1\n   2\n"""\n')

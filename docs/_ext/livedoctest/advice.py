@@ -25,7 +25,8 @@ def advice(
     proposals: dict[int, Proposal] = {}
     for block, outcome, results in zip(page.blocks, outcomes, run.results, strict=True):
         if outcome.failures:
-            source = Path(app.srcdir, block.source).read_text(encoding="utf-8", errors="replace")
+            path = Path(app.srcdir, block.source)
+            source = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
             proposals[block.ordinal] = propose(page, block, results, device, normalizer, source)
     command = accept_command(Path(app.srcdir), Path(app.confdir), page.docname)
     refused = {

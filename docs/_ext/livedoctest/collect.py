@@ -98,7 +98,9 @@ class Collector:
             self.places[literal] = suspect.place_of(literal, self.docpath)
 
     def relative(self, path: Path) -> str:
-        """The path as reports name it: relative to the source folder."""
+        """The path as reports name it: relative to the source folder; a name that stands for none as it is."""
+        if path.name.startswith(("<", "docstring of ")):  # as Sphinx calls what is in conf.py, or in no file
+            return path.name
         return Path(os.path.relpath(path, self.srcdir)).as_posix()
 
     def text(self, path: Path) -> str:

@@ -100,7 +100,7 @@ class Session:
         for block in pages_of(app.env)[docname].blocks:
             path = self.source(block.source)
             if path not in self.sources:
-                self.sources[path] = path.read_bytes()
+                self.sources[path] = path.read_bytes() if path.is_file() else b""  # of conf.py, or of a built-in
 
     def _drop_others(self, app: Sphinx, env: BuildEnvironment) -> None:
         pages = pages_of(env)
