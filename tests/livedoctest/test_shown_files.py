@@ -71,3 +71,30 @@ def test_a_shell_script_is_run_by_a_console_block(site):
     page = "# T\n\n```{literalinclude} greet.sh\n```\n\n```{testconsole}\n$ sh greet.sh\nhello\n```\n"
     made = site({"index.md": page, "greet.sh": "echo hello\n"}).build("-W")
     assert made.status == 0, made.log
+
+
+RUN = "```{testconsole}\n$ python x.py\n1\n```\n"
+X = "```{testfile} x.py\nprint(1)\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "line"),
+    [
+        pytest.param(X.replace("print(1)", "1 / 0") + "\n" + X + "\n" + RUN, 3, id="written again before it is used"),
+        pytest.param(X + "\n```{testcode}\nmax(1, 2)\n```\n", 3, id="a letter of another word"),
+        pytest.param(X + "\n```{doctest}\n>>> 1\n1\n```\n\n" + RUN.replace("$", ":norun: Why.\n\n$"), 3, id="norun"),
+        pytest.param("```{literalinclude} a/x.py\n```\n\n```{literalinclude} b/x.py\n```\n\n" + RUN, 3, id="same name"),
+    ],
+)
+def test_a_file_that_nothing_runs_stops_the_build(site, page, line):
+    made = site({"index.md": f"# T\n\n{page}", "a/x.py": "1 / 0\n", "b/x.py": "print(1)\n"}).build()
+    assert made.status == 2, made.log
+    found = re.findall(r"index.md:(\d+): WARNING: No later block of index.md uses x.py", made.log)
+    assert found == [str(line + ("{testfile}" in page))]
+
+
+def test_a_package_is_used_by_its_name(site):
+    files = "".join(f"```{{testfile}} pkg/{name}.py\nprint(1)\n```\n\n" for name in ("__init__", "__main__"))
+    page = f"# T\n\n{files}```{{testconsole}}\n$ python -m pkg\n1\n1\n```\n"
+    made = site({"index.md": page}).build("-W")
+    assert made.status == 0, made.log

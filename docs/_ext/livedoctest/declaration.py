@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.matching import Matcher
 
-from livedoctest.block import Finding, Page
+from livedoctest.block import Block, Finding, Page
 from livedoctest.problems import Stop
 
 CHOSEN = 800  # priority: others have chosen which pages are read
@@ -32,16 +33,27 @@ def check_declaration(page: Page, declared: str, path: Path) -> None:
 
 
 def unused_files(page: Page) -> Iterator[Finding]:
-    """File blocks that no later block names: writing a file is no check of what is in it."""
+    """File blocks that no later block that runs names: writing a file is no check of what is in it."""
     for number, block in enumerate(page.blocks):
-        stem = Path(block.units[0].name).stem
-        later = (each.code for each in page.blocks[number + 1 :])
-        if block.kind == "testfile" and not block.norun and not any(stem in code for code in later):
+        if block.kind == "testfile" and not block.norun and not is_used(block, page.blocks[number + 1 :]):
             words = (
                 f"No later block of {page.source} uses {block.units[0].name}, so nothing checks it: run or import it; "
                 "if it is no program, show it in the language `text`."
             )
             yield Finding("UNVERIFIED", block.source, block.line, words)
+
+
+def is_used(file: Block, later: list[Block]) -> bool:
+    """Whether a block names a file, as a word, before another file takes its name; a package is named by its folder."""
+    path = Path(file.units[0].name)
+    name = path.parent.name if path.stem in ("__init__", "__main__") else path.stem
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    for block in later:
+        if block.kind == "testfile" and Path(block.units[0].name) == path:
+            return False
+        if word.search(block.code) and not block.norun:
+            return True
+    return False
 
 
 def shadowed_files(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> Iterator[Finding]:
