@@ -74,3 +74,26 @@ def test_shell_as_the_language_of_all_blocks_stops_the_build(site):
 def test_what_is_meant_as_text_is_none(site, text):
     built = site({"index.rst": PASS["rst"] + text + "\n"}).build()
     assert built.status == 0, built.log
+
+
+@pytest.mark.parametrize(
+    ("suffix", "part", "line"),
+    [
+        ("md", "Text.\n\n```{doctests}\n>>> 1\n2\n```\n", 3),
+        ("md", "Text.\n\n```{image} x.png\n~~~{doctest}\n>>> 1\n2\n~~~\n```\n", 4),
+        ("md", "Text.\n\n```{nothing}\nimport os\n```\n", 3),
+        ("rst", "Text.\n\n.. testcode: x\n\n   import os\n", 3),
+    ],
+)
+def test_what_is_dropped_from_an_included_file_is_named_there(site, suffix, part, line):
+    include = {"md": "```{include} part.txt\n```\n", "rst": ".. include:: part.txt\n"}[suffix]
+    built = site({f"index.{suffix}": PASS[suffix] + include, "part.txt": part}).build()
+    assert built.status == 2, built.log
+    assert re.findall(r"part\.txt:(\d+): WARNING: .*\[livedoctest\.", built.log) == [str(line)], built.log
+
+
+def test_what_a_page_does_not_include_of_a_file_is_no_part_of_it(site):
+    part = "```{doctest}\n>>> 1\n2\n```\n\nHere.\n\nText.\n"
+    page = PASS["md"] + "```{include} part.txt\n:start-after: Here.\n```\n\n```{literalinclude} rows.txt\n```\n"
+    built = site({"index.md": page, "part.txt": part, "rows.txt": ".. doctests::\n"}).build("-W")
+    assert built.status == 0, built.log

@@ -49,6 +49,7 @@ class Collector:
         self.language = str(env.config.highlight_language)
         self.stock = Stock.of(env.config)
         self.page.findings += inclusion.findings(env)
+        self.whole = inclusion.whole_files(env)
 
     def collect(self) -> Page:
         """Make the blocks, and note what cannot run."""
@@ -64,13 +65,13 @@ class Collector:
                 path, line = self.place(node)
                 problem = error.problem if isinstance(error, BadBlockError) else "SYNTAX"
                 self.page.findings.append(Finding(problem, self.relative(path), line + error.line, str(error)))
-        for path in {self.docpath, *(path for path in self.locators if path.suffix not in MODULES)}:
+        for path in self.files():
             for line, words in scan.misspelt(self.text(path)):
                 self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
-        if self.markdown:
-            taken = {line for path, line in map(self.place, written) if path == self.docpath}
-            for line, words in scan.dropped(self.text(self.docpath), taken, self.doctree):
-                self.page.findings.append(Finding("UNVERIFIED", self.page.source, line, words))
+        for path in {self.docpath, *self.whole} if self.markdown else ():
+            taken = {line for found, line in map(self.place, written) if found == path}
+            for line, words in scan.dropped(self.text(path), taken, self.doctree):
+                self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
         for each in suspect.suspects(self.doctree, self.language):
             path, line = suspect.place_of(each.node, self.docpath)
             if each.text:  # its node may have no line, or another
@@ -80,6 +81,13 @@ class Collector:
                 self.page.findings.append(found)
         self.page.findings += unused_files(self.page)
         return self.page
+
+    def files(self) -> set[Path]:
+        """The files that parsers read as the page: its own, and those that it includes."""
+        shown = {suspect.file_shown(literal, self.docpath) for literal in self.doctree.findall(nodes.literal_block)}
+        included = {Path(name).absolute() for name in self.doctree.settings.record_dependencies.list}
+        read = {self.docpath, *included, *self.locators} - shown
+        return {path for path in read if path.suffix not in MODULES}
 
     def mark(self, bare: nodes.doctest_block) -> None:
         """Make a block of a bare `>>>` of reStructuredText, unless the project leaves those out."""

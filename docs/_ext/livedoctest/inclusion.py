@@ -1,8 +1,12 @@
-"""A file that includes itself, which MyST would follow until Python's stack is full; docutils refuses it in its own."""
+"""Included files: those of Markdown that are whole, and one that includes itself.
+
+MyST would follow that one until Python's stack is full; docutils refuses it in its own.
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -13,7 +17,18 @@ from sphinx.environment import BuildEnvironment
 
 from livedoctest.block import Finding
 
-FINDINGS = "livedoctest_findings"  # key in the environment's data of the page that is being read
+# keys in the environment's data of the page that is being read
+FINDINGS = "livedoctest_findings"
+WHOLE = "livedoctest_whole"
+OTHER = (
+    "start-line",
+    "end-line",
+    "start-after",
+    "end-before",
+    "literal",
+    "code",
+    "parser",
+)  # options: a part, or no page
 
 
 class Include(MockIncludeDirective):
@@ -26,11 +41,18 @@ class Include(MockIncludeDirective):
         if here in log:
             self.note()
             return []
+        if not any(name in self.options for name in OTHER):
+            self.note_whole()
         log.append(here)
         try:
             return super().run()
         finally:
             log.remove(here)
+
+    def note_whole(self) -> None:
+        """Keep the name of the file, all of which is read as Markdown."""
+        env: Any = self.renderer.sphinx_env
+        env.current_document.setdefault(WHOLE, []).append(Path(env.relfn2path(self.arguments[0])[1]))
 
     def note(self) -> None:
         """Keep the fault until the page's blocks are collected."""
@@ -43,6 +65,11 @@ class Include(MockIncludeDirective):
 def findings(env: BuildEnvironment) -> list[Finding]:
     """The faults of this kind on the page that is being read."""
     return env.current_document.get(FINDINGS) or []
+
+
+def whole_files(env: BuildEnvironment) -> list[Path]:
+    """The files that the page that is being read includes, all of them and as Markdown."""
+    return env.current_document.get(WHOLE) or []
 
 
 def setup_inclusion(app: Sphinx) -> None:
