@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 
 def reported(built, name: str = r"index\.rst") -> list[int]:
     return sorted(int(line) for line in re.findall(rf"{name}:(\d+): WARNING: \w+: the output differs", built.log))
@@ -147,6 +149,152 @@ def test_examples_in_docstrings_have_their_line(site, tmp_path, monkeypatch):
     page = "T\n=\n\n.. automodule:: placed_module\n   :members:\n"
     built = site({"index.rst": page}, conf="extensions.append('sphinx.ext.autodoc')\n").build()
     assert reported(built, r"placed_module\.py") == lines_with(MODULE)
+
+
+NESTED = '''"""Module.
+
+Example:
+    >>> 1
+    2
+"""
+
+
+def one(x):
+    """Do it.
+
+    Args:
+        x: words, as in
+
+            >>> 1
+            2
+
+            More.
+
+            >>> 1
+            2
+
+    Returns:
+        int: words
+
+        >>> 1
+        2
+    """
+
+
+class Thing:
+    """Do.
+
+    Parameters
+    ----------
+    x : int
+        Words.
+
+        >>> 1
+        2
+
+    Examples
+    --------
+    >>> 1
+    2
+
+    * item
+
+      >>> 1
+      2
+
+      * item
+
+        .. doctest::
+
+           >>> 1
+           2
+
+    .. note::
+
+       >>> 1
+       2
+    """
+
+    a = 1
+    """Words.
+
+    * item
+
+      >>> 1
+      2
+    """
+    #: Words.
+    #:
+    #: >>> 1
+    #: 2
+    b: int = 2
+
+    def method(self):
+        """Words.
+
+        * item
+
+          >>> 1
+          2
+        """
+'''
+
+
+@pytest.mark.filterwarnings("ignore:The mapping interface for autodoc")  # napoleon's own
+@pytest.mark.parametrize("extensions", ["'sphinx.ext.autodoc'", "'sphinx.ext.autodoc', 'sphinx.ext.napoleon'"])
+@pytest.mark.parametrize("suffix", ["rst", "md"])
+def test_nested_examples_in_docstrings_have_their_line(site, tmp_path, monkeypatch, extensions, suffix):
+    name = f"nested_module_{suffix}_{len(extensions)}"
+    (tmp_path / f"{name}.py").write_text(NESTED)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    directive = f".. automodule:: {name}\n   :members:\n"
+    page = {"rst": f"T\n=\n\n{directive}", "md": f"# T\n\n```{{eval-rst}}\n{directive}```\n"}[suffix]
+    built = site({f"index.{suffix}": page}, conf=f"extensions += [{extensions}]\n").build()
+    assert reported(built, rf"{name}\.py") == lines_with(NESTED)
+    assert reported(built, r"index\.\w+") == []
+
+
+CELLS = """T
+=
+
+.. csv-table::
+
+   x, ">>> 1
+   2"
+   y, "Text.
+
+   .. doctest::
+
+      >>> 1
+      2
+   "
+   z, ">>> 1
+   2"
+
+.. csv-table::
+   :file: cells.csv
+
+* a
+
+  .. list-table::
+
+     * - >>> 1
+         2
+       - * x
+
+           >>> 1
+           2
+
+           >>> 1
+           2
+"""
+
+
+def test_examples_in_cells_have_their_line(site):
+    cells = 'x,">>> 1\n2"\ny,a\nz,"Text.\n\n>>> 1\n2"\n'
+    built = site({"index.rst": CELLS, "cells.csv": cells}).build()
+    assert reported(built) == lines_with(CELLS)
+    assert reported(built, r"cells\.csv") == lines_with(cells)
 
 
 NO_FILE = """

@@ -15,7 +15,6 @@ from livedoctest import inclusion, prompts, scan, suspect
 from livedoctest.block import Block, Finding, Output, Page, Unit
 from livedoctest.declaration import unused_files
 from livedoctest.directives import MARK
-from livedoctest.locate import Locator, source_path
 from livedoctest.options import (
     BadBlockError,
     check_arrived,
@@ -26,6 +25,7 @@ from livedoctest.options import (
     seconds,
     skip_expression,
 )
+from livedoctest.places import Places
 from livedoctest.stock import Stock
 
 BLOCK = "livedoctest_block"  # attribute of a node: docname and ordinal of its block (some builders join pages)
@@ -42,9 +42,7 @@ class Collector:
         self.docpath = Path(env.doc2path(docname))
         self.markdown = get_filetype(env.config.source_suffix, str(self.docpath)) in MystParser.supported
         self.page = Page(docname, self.relative(self.docpath))
-        self.drafts: dict[Path, str] = getattr(env, "livedoctest_drafts", {})
-        self.locators: dict[Path, Locator] = {}
-        self.places: dict[nodes.Element, tuple[Path, int]] = {}
+        self.places = Places(doctree, self.docpath, getattr(env, "livedoctest_drafts", {}))
         self.shown: dict[str, nodes.Element] = {}  # by file, the node of its block
         self.language = str(env.config.highlight_language)
         self.stock = Stock.of(env.config)
@@ -62,20 +60,20 @@ class Collector:
             try:
                 self.take(node)
             except (BadBlockError, prompts.PromptError) as error:
-                path, line = self.place(node)
+                path, line = self.places.of(node)
                 problem = error.problem if isinstance(error, BadBlockError) else "SYNTAX"
                 self.page.findings.append(Finding(problem, self.relative(path), line + error.line, str(error)))
         for path in self.files():
-            for line, words in scan.misspelt(self.text(path)):
+            for line, words in scan.misspelt(self.places.text(path)):
                 self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
         for path in {self.docpath, *self.whole} if self.markdown else ():
-            taken = {line for found, line in map(self.place, written) if found == path}
-            for line, words in scan.dropped(self.text(path), taken, self.doctree):
+            taken = {line for found, line in map(self.places.of, written) if found == path}
+            for line, words in scan.dropped(self.places.text(path), taken, self.doctree):
                 self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
         for each in suspect.suspects(self.doctree, self.language):
             path, line = suspect.place_of(each.node, self.docpath)
             if each.text:  # its node may have no line, or another
-                line = self.locator(path).literal_line(each.text, line)
+                line = self.places.locator(path).literal_line(each.text, line)
             found = Finding("UNVERIFIED", self.relative(path), line, each.words)
             if (found.source, found.line) not in [(other.source, other.line) for other in self.page.findings]:
                 self.page.findings.append(found)
@@ -86,7 +84,7 @@ class Collector:
         """The files that parsers read as the page: its own, and those that it includes."""
         shown = {suspect.file_shown(literal, self.docpath) for literal in self.doctree.findall(nodes.literal_block)}
         included = {Path(name).absolute() for name in self.doctree.settings.record_dependencies.list}
-        read = {self.docpath, *included, *self.locators} - shown
+        read = {self.docpath, *included, *self.places.locators} - shown
         return {path for path in read if path.suffix not in MODULES}
 
     def mark(self, bare: nodes.doctest_block) -> None:
@@ -99,40 +97,17 @@ class Collector:
         """Make a file block of a program that the page shows, all or a part of it, from a file of its own."""
         path = suspect.file_shown(literal, self.docpath)
         if path and path.suffix in scan.PROGRAMS and suspect.looks_executable(literal) and MARK not in literal:
-            text = self.text(path).removesuffix("\n")
+            text = self.places.text(path).removesuffix("\n")
             said = {"kind": "testfile", "text": text, "argument": path.name, "file": str(path)}
             literal[MARK] = {**said, "options": {}, "unknown": [], "known": []}
             literal["translatable"] = False
-            self.places[literal] = suspect.place_of(literal, self.docpath)
+            self.places.known[literal] = suspect.place_of(literal, self.docpath)
 
     def relative(self, path: Path) -> str:
         """The path as reports name it: relative to the source folder; a name that stands for none as it is."""
         if path.name.startswith(("<", "docstring of ")):  # as Sphinx calls what is in conf.py, or in no file
             return path.name
         return Path(os.path.relpath(path, self.srcdir)).as_posix()
-
-    def text(self, path: Path) -> str:
-        """The text of a source file, or of the draft that `accept` tries out in its place."""
-        if draft := self.drafts.get(path.resolve()):
-            return draft
-        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-
-    def locator(self, path: Path) -> Locator:
-        """Finds text in a source file."""
-        if path not in self.locators:
-            self.locators[path] = Locator(self.text(path))
-        return self.locators[path]
-
-    def place(self, node: nodes.Element) -> tuple[Path, int]:
-        """The file and line of the first line of a node's text."""
-        if node not in self.places:
-            source = node.source or str(self.docpath)
-            path, written = source_path(source), node[MARK]
-            locator = self.locator(path)
-            near = (node.line or 1) + locator.lines_above(source)
-            find = locator.bare_line if isinstance(node, nodes.doctest_block) else locator.line
-            self.places[node] = path, find(written["kind"], written["text"], near)
-        return self.places[node]
 
     def take(self, node: nodes.Element) -> None:
         """Make a block of a node, or add what it says to the block above."""
@@ -143,8 +118,8 @@ class Collector:
                 "UNKNOWN_OPTION",
                 f"{written['kind']} has no option {', '.join(map(repr, written['unknown']))}; it knows {allowed}.",
             )
-        path, line = self.place(node)
-        check_arrived(self.locator(path).options_above(line, written["kind"]), written["options"])
+        path, line = self.places.of(node)
+        check_arrived(self.places.locator(path).options_above(line, written["kind"]), written["options"])
         if written["kind"] == "testoutput":
             self.attach_output(node, written)
         elif written["kind"] == "testwarning":
@@ -161,7 +136,7 @@ class Collector:
     def add_block(self, node: nodes.Element, written: dict[str, Any]) -> None:
         """A block that runs."""
         kind, options = written["kind"], written["options"]
-        path, line = self.place(node)
+        path, line = self.places.of(node)
         if not written["text"].strip():
             raise BadBlockError("SYNTAX", f"This {kind} block is empty.")
         block = Block(
@@ -208,7 +183,7 @@ class Collector:
         options = written["options"]
         return Output(
             text=written["text"] + "\n",
-            line=self.place(node)[1],
+            line=self.places.of(node)[1],
             flags=self.flags(options),
             requires=requirements(options),
             skipif=skip_expression(options.get("skipif", "")),
@@ -222,7 +197,7 @@ class Collector:
         if block.warnings_line:
             raise BadBlockError("DUPLICATE", "The block above has its testwarning already: one holds all warnings.")
         block.warnings = written["text"].rstrip().split("\n") if written["text"].strip() else []
-        block.warnings_line = self.place(node)[1]
+        block.warnings_line = self.places.of(node)[1]
         node[BLOCK], node[ROLE] = (self.page.docname, block.ordinal), "warning"
 
 

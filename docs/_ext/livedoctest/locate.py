@@ -10,7 +10,7 @@ import ast
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ADDED = re.compile(r"(:\d+)?:<translated>.*$|:docstring of .*$")
@@ -54,15 +54,19 @@ class Locator:
             return near  # blank lines stand everywhere
         if (name, text) not in self.written:
             self.written[name, text] = self.places(text, lambda at: self.opening(at, name) is not None)
-        places = self.written[name, text]
-        places = [at for at in places if at not in self.found] or [
-            at
-            for at in places
-            if self.found[at] == near  # a file may be included twice
-        ]
-        if not places:
-            return self.somewhere(text, near)
-        best = min(places, key=lambda at: (self.numbers[at] < near, abs(self.numbers[at] - near)))
+        places = self.free(self.written[name, text], near)
+        return self.nearest(places, near) or self.nested_line(text, near) or self.somewhere(text, near)
+
+    def free(self, places: Iterable[int], near: int) -> list[int]:
+        """Of some rows those that no earlier block has; else those of the same block: a file may be included twice."""
+        places = list(places)
+        return [at for at in places if at not in self.found] or [at for at in places if self.found[at] == near]
+
+    def nearest(self, places: list[int], near: int) -> int | None:
+        """The line of the first row at or below the line `near`, else of the last above it, which is taken then."""
+        best = min(places, key=lambda at: (self.numbers[at] < near, abs(self.numbers[at] - near)), default=None)
+        if best is None:
+            return None
         self.found[best] = near
         return self.numbers[best]
 
@@ -75,6 +79,21 @@ class Locator:
         places = self.places(text, lambda at: self.opening(at, name) is None) if shown != near else []
         return min((self.numbers[at] for at in places), key=lambda line: abs(line - near), default=shown)
 
+    def nested_line(self, text: str, near: int) -> int | None:
+        """The same for a text without a line of its own, in a list or a cell, below the line `near` of something above.
+
+        None if the text does not stand in the file.
+        """
+        wanted = [row.strip() for row in text.expandtabs(TAB).split("\n")]
+        shows = first_row(wanted[0])
+        places = (at for at, row in enumerate(self.rows) if wanted[0] in row and shows.search(row))
+        return self.nearest(self.free((at for at in places if self.shows(wanted, at)), near), near)
+
+    def shows(self, wanted: list[str], at: int) -> bool:
+        """Whether the rows from `at` on show the stripped rows `wanted`, among other text."""
+        rows = self.rows[at : at + len(wanted)]
+        return len(rows) == len(wanted) and all(want in row for want, row in zip(wanted, rows, strict=True))
+
     def literal_line(self, text: str, near: int) -> int:
         """The same for a text that is in none of our directives."""
         places = [self.numbers[at] for at in self.places(text, lambda at: at not in self.found)]
@@ -83,7 +102,7 @@ class Locator:
     def somewhere(self, text: str, near: int) -> int:
         """The line from `near` on, or before it, that shows the first line of a text among others; else `near`."""
         first = next(row.strip() for row in text.expandtabs(TAB).split("\n") if row.strip())
-        shows = re.compile(rf"(?<!\S)[\"'|]?{re.escape(first)}[\"'|]?(?!\S)")
+        shows = first_row(first)
         lines = (
             number for number, row in zip(self.numbers, self.rows, strict=True) if first in row and shows.search(row)
         )
@@ -115,11 +134,21 @@ class Locator:
         found: ast.AST = self.tree
         for name in match[1].split("."):  # the first ones are of the module
             found = next((each for each in ast.walk(found) if getattr(each, "name", "") == name), found)
+        name = match[1].rpartition(".")[2]
+        if attribute := next((each for each in getattr(found, "body", ()) if name in targets(each)), None):
+            return self.lines_above_attribute(attribute)
         value = getattr(getattr(found, "body", [None])[0], "value", None)
         if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
             return 0
         blank = len(value.value) - len(value.value.lstrip())
         return value.lineno - 1 + value.value.count("\n", 0, blank)
+
+    def lines_above_attribute(self, statement: ast.stmt) -> int:
+        """How many lines stand above what documents an attribute: comments above it, or a string below it."""
+        at = statement.lineno - 1
+        while at and self.rows[at - 1].lstrip().startswith("#:"):
+            at -= 1
+        return at if at < statement.lineno - 1 else statement.end_lineno or at
 
     @functools.cached_property
     def tree(self) -> ast.Module | None:
@@ -151,3 +180,14 @@ class Locator:
             elif text and not text.startswith(":") and not inside_yaml:
                 return None
         return None
+
+
+def first_row(text: str) -> re.Pattern[str]:
+    """What finds the first row of a text, as a word of a row; quotes, commas and bars of tables may touch it."""
+    return re.compile(rf"(?<![^\s,])[\"'|]?{re.escape(text)}[\"'|]?(?!\S)")
+
+
+def targets(statement: ast.AST) -> list[str]:
+    """The names that an assignment gives values to: attributes, whose docstrings stand below it or in comments."""
+    left = getattr(statement, "targets", [getattr(statement, "target", None)])
+    return [each.id for each in left if isinstance(each, ast.Name)]
