@@ -21,7 +21,7 @@ from sphinx.application import Sphinx
 from livedoctest.block import Page
 from livedoctest.device import Device, digest
 from livedoctest.outcome import skip_reason
-from livedoctest.problems import Problem, warn
+from livedoctest.problems import Problem, Stop, warn
 from livedoctest.settings import Settings
 from livedoctest.stock import Stock
 
@@ -176,4 +176,10 @@ def warn_of_corrupt(path: Path, error: Exception) -> None:
 def cache_of(app: Sphinx, settings: Settings) -> Cache:
     """The cache that the configuration names, relative to conf.py; by default beside the doctrees."""
     folder = Path(app.confdir, settings.cache) if settings.cache else Path(app.doctreedir, "livedoctest")
-    return Cache(folder)
+    try:
+        made = Cache(folder)
+    except OSError as error:
+        raise Stop(f"the folder of stored results {folder} cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Stop(f"the folder of stored results {folder} cannot be written: name another one by livedoctest_cache")
+    return made

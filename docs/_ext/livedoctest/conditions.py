@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from packaging.specifiers import SpecifierSet
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from livedoctest.block import Block, Finding, Page
 from livedoctest.device import Device
@@ -38,12 +38,21 @@ def parse(text: str) -> list[str]:
     """The single needs in `text`. Raises ValueError, which says what is known, for one that cannot be understood."""
     needs = [need.strip() for need in re.split(r"\s+and\s+", text)] if text.strip() else []
     for need in needs:
-        if need not in (*KINDS, "npu") and not COMPARISON.fullmatch(need):
+        if need not in (*KINDS, "npu") and not is_comparison(need):
             raise ValueError(
                 f"requires {need!r}: expected hardware, simulated, npu, or a comparison such as npu>=2, python>=3.12 "
                 "or torch>=2.13 (of npu, cann, python, torch, torch_npu, tensordict), joined by `and`"
             )
     return needs
+
+
+def is_comparison(need: str) -> bool:
+    """Whether a need compares something that is known with a version or a number."""
+    match = COMPARISON.fullmatch(need)
+    try:
+        return match is not None and bool(SpecifierSet(match[2]))
+    except InvalidSpecifier:
+        return False
 
 
 def unmet(text: str, device: Device) -> str:
@@ -100,23 +109,24 @@ class Skips:
             if not self._stock.setup:
                 hint = "The expression sees builtins, sys, os and what doctest_global_setup defines."
                 raise ConditionError(f"skipif {expression!r}: {error}. {hint}") from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # the latter would end the build, as if all were well
             raise ConditionError(f"skipif {expression!r}: {error!r}.") from None
         return self._evaluate_after_setup(expression)
 
     def _evaluate_after_setup(self, expression: str) -> bool:
-        run = subprocess.run(
-            [sys.executable, "-c", EVALUATE],
-            input=json.dumps([self._stock.setup, expression, self._stock.cleanup]),
-            env={**os.environ, **self._device.environment, **self._stock.environment},
-            capture_output=True,
-            text=True,
-            timeout=EVALUATE_SECONDS,
-        )
-        if run.returncode:
-            cause = run.stderr.strip().rpartition("\n")[2]
-            raise ConditionError(f"skipif {expression!r}, evaluated after doctest_global_setup: {cause}")
-        return bool(json.loads(run.stdout.rstrip().rpartition("\n")[2]))
+        command = [sys.executable, "-c", EVALUATE]
+        content = json.dumps([self._stock.setup, expression, self._stock.cleanup])
+        env = {**os.environ, **self._device.environment, **self._stock.environment}
+        try:
+            run = subprocess.run(
+                command, input=content, env=env, capture_output=True, text=True, timeout=EVALUATE_SECONDS, check=True
+            )
+            return bool(json.loads(run.stdout.rstrip().rpartition("\n")[2]))
+        except subprocess.CalledProcessError as error:
+            cause = str(error.stderr).strip().rpartition("\n")[2] or str(error)
+        except (subprocess.TimeoutExpired, ValueError) as error:
+            cause = f"it gave no value ({error})"
+        raise ConditionError(f"skipif {expression!r}, evaluated after doctest_global_setup: {cause}")
 
 
 def settle(page: Page, device: Device, skips: Skips) -> Iterator[Finding]:

@@ -19,14 +19,14 @@ CHOSEN = 800  # priority: others have chosen which pages are read
 def check_declaration(page: Page, declared: str, path: Path) -> None:
     """What the front matter says of blocks must be so: a page without any says `livedoctest: none`."""
     runs = any(block.kind in ("doctest", "testcode", "testconsole") and not block.norun for block in page.blocks)
+    rows = path.read_text(encoding="utf-8", errors="replace").splitlines() if declared else []
+    line = next((number for number, row in enumerate(rows, 1) if re.match(r":?livedoctest\s*:", row)), 1)
     if declared == "none" and runs:
-        rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        line = next((number for number, row in enumerate(rows, 1) if row.lstrip(":").startswith("livedoctest:")), 1)
         words = "The front matter says `livedoctest: none`, but the page has blocks that run."
         page.findings.append(Finding("CONTRADICTION", page.source, line, words))
     elif declared not in ("", "none"):
         words = f"The front matter says `livedoctest: {declared}`; the only value is none."
-        page.findings.append(Finding("CONTRADICTION", page.source, 1, words))
+        page.findings.append(Finding("CONTRADICTION", page.source, line, words))
     elif not (declared or runs or page.findings):
         words = "No block of this page runs; say `livedoctest: none` in its front matter if that is meant."
         page.findings.append(Finding("EMPTY_PAGE", page.source, 1, words))

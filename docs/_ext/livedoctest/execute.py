@@ -87,7 +87,10 @@ def write_report(app: Sphinx, settings: Settings, verification: Verification) ->
     reports = executed_here or getattr(app.env, "livedoctest_reports", False)
     app.env.livedoctest_reports = reports  # type: ignore[attr-defined]
     if reports or not report.repeats(path, content):
-        report.write_report(path, content)
+        try:
+            report.write_report(path, content)
+        except OSError as error:
+            raise Stop(f"the report {path} cannot be written: {error.strerror}") from None
 
 
 def refuse_faulty(app: Sphinx, findings: list[Finding]) -> None:

@@ -10,9 +10,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.errors import ConfigError
+
+from livedoctest.problems import Stop
 
 DEVICES = ("auto", "hardware", "simulated", "none")
+WORDS: dict[type, str] = {str: "a string", float: "a number", list: "a list", type(None): "None"}
 
 
 def option(default: Any, types: tuple[type, ...], help: str) -> Any:
@@ -51,22 +53,38 @@ class Settings:
 def check(app: Sphinx, config: Config) -> None:
     """Refuse values that no build can work with."""
     settings = Settings.of(config)
+    known = [f"livedoctest_{each.name}" for each in fields(Settings)]
+    for name in config._raw_config:  # private: what conf.py says that no extension asks for, which Sphinx ignores
+        if name.startswith("livedoctest_") and name not in known:
+            raise Stop(f"there is no setting {name} in conf.py; there are {', '.join(known)}")
+    for each in fields(Settings):
+        value, types = getattr(settings, each.name), each.metadata["types"]
+        if not isinstance(value, types):
+            raise refused(each.name, value, " or ".join(WORDS[kind] for kind in types if kind in WORDS))
     if settings.device not in DEVICES:
-        raise ConfigError(f"livedoctest_device = {settings.device!r}: expected one of {', '.join(DEVICES)}")
+        raise refused("device", settings.device, f"one of {', '.join(DEVICES)}")
     if not 0 < settings.timeout < math.inf:
-        raise ConfigError(f"livedoctest_timeout = {settings.timeout!r}: expected seconds above 0")
+        raise refused("timeout", settings.timeout, "seconds above 0")
     for pair in settings.normalizers:
         try:
             pattern, replacement = pair
             re.sub(pattern, replacement, "")
         except (TypeError, ValueError, re.error) as error:
-            raise ConfigError(f"livedoctest_normalizers: {pair!r} is no (pattern, replacement): {error}") from None
-    for name, folder in (("cache", settings.cache), ("records", settings.records)):
+            raise Stop(f"livedoctest_normalizers: {pair!r} is no (pattern, replacement): {error}") from None
+    for name in ("cache", "records"):
+        folder = getattr(settings, name)
         if folder and Path(app.confdir, folder).is_file():
-            raise ConfigError(f"livedoctest_{name} = {folder!r}: expected a folder, and this is a file")
+            raise refused(name, folder, "a folder, and this is a file")
+    if settings.report and Path(app.confdir, settings.report).is_dir():
+        raise refused("report", settings.report, "a file, and this is a folder")
     for name in settings.files:
-        if not Path(app.confdir, name).is_file():
-            raise ConfigError(f"livedoctest_files: there is no file {name!r} beside conf.py")
+        if not Path(app.confdir, str(name)).is_file():
+            raise Stop(f"livedoctest_files: there is no file {name!r} beside conf.py")
+
+
+def refused(name: str, value: object, expected: str) -> Stop:
+    """What ends the build because of a setting."""
+    return Stop(f"livedoctest_{name} = {value!r}: expected {expected}")
 
 
 def setup_settings(app: Sphinx) -> None:

@@ -7,14 +7,20 @@ import os
 from dataclasses import dataclass
 
 from sphinx.config import Config
-from sphinx.errors import ConfigError
 
 from livedoctest.block import Block, Unit
+from livedoctest.problems import Stop
 from livedoctest.prompts import DEFAULT_FLAGS, FLAGS, REPORTING_FLAGS
 
 GLOBAL = -1  # the ordinal of a block that stands on no page
 # What it sets without a word of the author. The last would let every message of an exception pass.
 UNSET = doctest.ELLIPSIS | doctest.DONT_ACCEPT_TRUE_FOR_1 | doctest.IGNORE_EXCEPTION_DETAIL
+TYPES: tuple[tuple[str, tuple[type, ...], str], ...] = (
+    ("doctest_global_setup", (str,), "a string of code"),
+    ("doctest_global_cleanup", (str,), "a string of code"),
+    ("doctest_path", (list, tuple), "a list of folders"),
+    ("doctest_test_doctest_blocks", (str, type(None)), "the name of a group"),
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,10 @@ class Stock:
 
     @classmethod
     def of(cls, config: Config) -> Stock:
-        """The options that a Sphinx configuration holds. Raises ConfigError for flags that mean nothing here."""
+        """The options that a Sphinx configuration holds. Raises Stop for a value that means nothing here."""
+        for name, types, words in TYPES:
+            if not isinstance(value := getattr(config, name), types):
+                raise Stop(f"{name} = {value!r}: expected {words}")
         return cls(
             config.doctest_global_setup,
             config.doctest_global_cleanup,
@@ -63,17 +72,17 @@ class Stock:
 
 
 def flags_in(value: int) -> tuple[str, ...]:
-    """The names of the flags in a value of `doctest_default_flags`. Raises ConfigError."""
+    """The names of the flags in a value of `doctest_default_flags`. Raises Stop."""
     if value == UNSET:
         return tuple(DEFAULT_FLAGS)
     numbers = doctest.OPTIONFLAGS_BY_NAME
     names = sorted(name for name, number in numbers.items() if isinstance(value, int) and value & number)
     if "SKIP" in names:
-        raise ConfigError("doctest_default_flags: SKIP would leave code unchecked")
+        raise Stop("doctest_default_flags: SKIP would leave code unchecked")
     unknown = [name for name in names if name not in FLAGS + REPORTING_FLAGS]
     if unknown or not isinstance(value, int) or value != sum(numbers[name] for name in names):
         said = ", ".join(unknown) or repr(value)
-        raise ConfigError(f"doctest_default_flags: {said} is none of the flags {', '.join(FLAGS)} of doctest, or-ed")
+        raise Stop(f"doctest_default_flags: {said} is none of the flags {', '.join(FLAGS)} of doctest, or-ed")
     return tuple(names)
 
 
