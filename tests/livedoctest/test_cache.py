@@ -114,20 +114,51 @@ def test_builders_share_the_results(counted, tmp_path):
     assert executions() == 1
 
 
-@pytest.mark.parametrize("damage", ["{half", "[]", "{}", "\xff\xfe", '"key": ', "no block has a result"])
+DAMAGES = {
+    "half": lambda whole: b"{half",
+    "a list": lambda whole: b"[]",
+    "nothing in it": lambda whole: b"{}",
+    "no text": lambda whole: b"\xff\xfe",
+    "part": lambda whole: b'"key": ',
+    "no block has a result": lambda whole: json.dumps(whole | {"results": []}).encode(),
+    "a result of another shape": lambda whole: json.dumps(whole | {"results": [[{"units": 5}]]}).encode(),
+    "another output": lambda whole: json.dumps(whole).replace('"output": ""', '"output": "x"').encode(),
+    "another kind of value": lambda whole: json.dumps(whole | {"seconds": "long"}).encode(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_corrupt_result_is_made_anew_with_one_warning(counted, damage):
     made, executions = counted
     made.build()
     stored = made.out / ".doctrees/livedoctest/index.json"
-    whole = json.loads(stored.read_text())
-    stored.write_bytes(
-        json.dumps(whole | {"results": []}).encode() if " block " in damage else damage.encode("latin-1")
-    )
+    whole = stored.read_bytes()
+    stored.write_bytes(damaged := DAMAGES[damage](json.loads(whole)))
+    assert damaged != whole
     assert made.build().status == 0
     assert made.log.count("[livedoctest.cache]") == 1
     assert executions() == 2
     assert "[livedoctest" not in made.build().log
     assert executions() == 2
+
+
+def test_a_result_that_cannot_be_stored_is_no_failure(counted):
+    made, _ = counted
+    (made.out / ".doctrees/livedoctest/index.json/x").mkdir(parents=True)  # a folder, which no file can replace
+    assert made.build().status == 0
+    assert "WARNING: This result cannot be stored" in made.log
+    assert [path.name for path in (made.out / ".doctrees/livedoctest").iterdir() if "tmp" in path.name] == []
+
+
+def test_the_reason_of_a_block_that_is_not_run_is_prose(counted):
+    made, executions = counted
+    page = (made.source / "index.md").read_text() + "\n```{testcode}\n:norun: It is slow.\n\nx\n```\n"
+    made.write("index.md", page)
+    made.build()
+    made.write("index.md", page.replace("slow", "too slow"))
+    assert made.build().status == 0
+    assert "too slow" in made.html()
+    assert executions() == 1
 
 
 def test_an_interrupted_build_keeps_what_has_passed(site, tmp_path):

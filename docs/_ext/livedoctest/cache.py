@@ -79,7 +79,7 @@ def distributions() -> list[str]:
 
 def page_key(page: Page, device: Device, common: str) -> str:
     """What the results of a page depend on, as one digest. Prose and line numbers are not in it; see `names_places`."""
-    skipped = [skip_reason(block, device) for block in page.blocks]
+    skipped = [bool(skip_reason(block, device)) for block in page.blocks]
     parts = {"blocks": page.blocks, "common": common, "skipped": skipped}
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=_without_lines).encode()).hexdigest()
 
@@ -88,7 +88,8 @@ def _without_lines(value: Any) -> Any:
     """What is in a block, its units and outputs, but for where they stand."""
     if isinstance(value, frozenset):
         return sorted(value)
-    return {name: part for name, part in vars(value).items() if name not in LINES}
+    parts = {name: part for name, part in vars(value).items() if name not in LINES}
+    return {**parts, "norun": bool(parts["norun"])} if "norun" in parts else parts  # the reason is prose
 
 
 def places_of(page: Page) -> list[list[str | int]]:
@@ -141,15 +142,15 @@ class Cache:
             stored = json.loads(path.read_text(encoding="utf-8"))
             if stored["key"] != key:
                 return None
-            if len(stored["results"]) != len(page.blocks):
-                raise ValueError("it is not of this page's blocks")
+            if stored["checksum"] != checksum(stored):
+                raise ValueError("it is not as it was written")
             if stored["places"] not in (None, places_of(page)):
                 return None
             return Run(stored["results"], stored["seconds"], stored["started"], cached=True)
         except FileNotFoundError:
             pass
         except (ValueError, KeyError, TypeError, OSError) as error:
-            warn_of_corrupt(path, error)
+            warn(Problem.CACHE, str(path), f"This stored result is unreadable ({error}); the page is run again.")
         return None
 
     def store(self, page: Page, key: str, run: Run) -> None:
@@ -162,15 +163,30 @@ class Cache:
             "seconds": run.seconds,
             "started": run.started,
         }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            json.dump(content, file)
-        os.replace(file.name, path)
+        content["checksum"] = checksum(content)
+        try:
+            write(path, json.dumps(content))
+        except OSError as error:
+            warn(Problem.CACHE, str(path), f"This result cannot be stored ({error}); the page will be run again.")
 
 
-def warn_of_corrupt(path: Path, error: Exception) -> None:
-    """One warning; the page is executed again and its file replaced."""
-    warn(Problem.CACHE, str(path), f"This stored result is unreadable ({error}); the page is run again.")
+def checksum(content: dict[str, Any]) -> str:
+    """Digest of what is stored, but for the key, which tells whether it is wanted."""
+    parts = [content[name] for name in ("places", "results", "seconds", "started")]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file that is whole at any moment; not to the disk at once, since a lost one is only made again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, fresh = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(fresh, path)
+    except BaseException:
+        Path(fresh).unlink()
+        raise
 
 
 def cache_of(app: Sphinx, settings: Settings) -> Cache:

@@ -23,7 +23,7 @@ class Problem(Enum):
     EMPTY_PAGE = "A page runs no block and does not say so: add blocks, or `livedoctest: none` to its front matter."
     CONTRADICTION = "A page says `livedoctest: none` but has blocks that run: remove one of the two."
     RECORD = "A record of a run on live hardware cannot be read: restore the file, or write it anew on that device."
-    CACHE = "A stored result could not be read and is made anew."
+    CACHE = "A stored result could not be read or written: the page is run again."
 
     @property
     def subtype(self) -> str:
