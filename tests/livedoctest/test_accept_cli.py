@@ -53,6 +53,13 @@ def test_a_fault_on_another_page_does_not_matter(site):
     assert main(["verify", str(made.source), "index"]) == 0
 
 
+@pytest.mark.parametrize("extensions", ["'myst_parser'", "'myst_parser', 'sphinx.ext.doctest'"])
+def test_a_project_without_the_extension_is_told_so(site, capsys, extensions):
+    assert main(["verify", str(site(index=PASS, conf=f"extensions = [{extensions}]\n").source)]) == 2
+    assert "does not name livedoctest among its extensions" in (error := capsys.readouterr().err)
+    assert "Traceback" not in error
+
+
 def test_an_unknown_page_is_named(site, capsys):
     assert main(["verify", str(site(index=PASS).source), "indx"]) == 2
     assert "there is no page 'indx'" in (error := capsys.readouterr().err)

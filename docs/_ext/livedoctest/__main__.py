@@ -17,6 +17,7 @@ from sphinx.util.console import color_terminal, nocolor
 from livedoctest import records
 from livedoctest.accept import Change, accept
 from livedoctest.execute import Verification
+from livedoctest.problems import Stop
 from livedoctest.report import page_lines
 from livedoctest.session import Session, session
 
@@ -76,6 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("livedoctest: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except Stop:  # which has said why
+        return UNABLE
     except SphinxError as error:
         return unable(f"{error.category}: {error}")
     except Exception:  # not a page's fault, and no verdict on any: 1 would say that a block failed

@@ -34,6 +34,15 @@ class UnknownPageError(SphinxError):
     category = "Unknown page"
 
 
+class NoExtensionError(SphinxError):
+    """The project does not use the extension."""
+
+    category = "Configuration error"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(f"conf.py in {folder} does not name livedoctest among its extensions")
+
+
 class Session:
     """Reads pages, runs their blocks and keeps what it read, so that new text can be tried on the same pages.
 
@@ -147,18 +156,31 @@ def session(
         folder = stack.enter_context(temporary_folder())
         stack.enter_context(patch_docutils(configuration))
         stack.enter_context(docutils_namespace())
+        options = {**overrides, "livedoctest_report": str(folder / "report.json")}
+        yield Session(application(source, configuration, folder, options, warning), names)
+
+
+def application(source: Path, configuration: Path, folder: Path, options: dict[str, Any], warning: Any) -> Sphinx:
+    """Sphinx for a project, with the builder of this extension, below a folder for what it writes."""
+    try:
         app = Sphinx(
             srcdir=source,
             confdir=configuration,
             outdir=folder / "out",
             doctreedir=folder / "doctrees",
             buildername="doctest",
-            confoverrides={**overrides, "livedoctest_report": str(folder / "report.json")},
+            confoverrides=options,
             status=None,
             warning=warning,
             freshenv=True,
         )
-        yield Session(app, names)
+    except SphinxError as error:
+        if "Builder name doctest" in str(error):
+            raise NoExtensionError(configuration) from None
+        raise
+    if "livedoctest" not in app.extensions:  # but sphinx.ext.doctest, whose builder has the same name
+        raise NoExtensionError(configuration)
+    return app
 
 
 def parsed_text(text: str) -> str:
