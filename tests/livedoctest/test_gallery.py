@@ -242,3 +242,12 @@ def test_an_output_that_a_script_cannot_show_is_refused(project, capsys):
     assert main(["accept", str(made.source)]) == 1
     assert "scripts/count.py:" in capsys.readouterr().out
     assert (made.source / "scripts/count.py").read_text() == before
+
+
+def test_an_output_of_code_that_the_page_shows_in_part_is_refused(project, capsys):
+    hidden = "# sphinx_gallery_start_ignore\nhidden = 1\n# sphinx_gallery_end_ignore\n"
+    script = f'"""\nT\n=\n\nWords.\n"""\n\nx = 1\n{hidden}print(x)\n'
+    made = project(script)
+    assert main(["accept", str(made.source)]) == 1
+    assert "line 9 of the source is not as it was read" in capsys.readouterr().out
+    assert (made.source / "scripts/count.py").read_text() == script

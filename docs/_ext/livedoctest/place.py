@@ -147,7 +147,7 @@ def unclosed(fence: Fence) -> RefusedError:
 def new_output(rows: Sequence[str], block: Block, new: Sequence[str]) -> Edit:
     """A testoutput below a testcode that has none, with the same fence and behind the same prefix."""
     if block.source.endswith(".py"):
-        return new_cell(block, new)
+        return new_cell(rows, block, new)
     fence = fence_of(rows, block.line - 1, "testcode")
     if fence is None:
         shown = "\n".join(f"       {row}" for row in new)
@@ -163,9 +163,9 @@ def new_output(rows: Sequence[str], block: Block, new: Sequence[str]) -> Edit:
     return Edit(fence.closer + 1, fence.closer + 1, Span(0, 0, prefix).written(text))
 
 
-def new_cell(block: Block, new: Sequence[str]) -> Edit:
+def new_cell(rows: Sequence[str], block: Block, new: Sequence[str]) -> Edit:
     """A testoutput in a text cell of its own, below the code that needs it in the script of a gallery."""
-    at = block.line - 1 + len(block.code.rstrip("\n").split("\n"))
+    at = checked(rows, block.line - 1, block.code.rstrip("\n").split("\n"), "").end
     return Edit(at, at, ("", "# %%", "# .. testoutput::", "#", *Span(0, 0, "#    ").written(new)))
 
 
