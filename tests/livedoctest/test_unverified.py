@@ -13,6 +13,8 @@ MARKDOWN = {
     "class of Pandoc": "```{.python}  HERE\nimport os\n```",
     "classes of Pandoc": "```{#name .python}  HERE\nimport os\n```",
     "no space behind the directive": "```{code-block}console  HERE\nls\n```",
+    "indented": "Text\n\n    import os  HERE\n    os.getcwd()",
+    "indented in an item": "- Text\n\n      import os  HERE\n      os.getcwd()",
     "LaTeX": "```{raw} latex  HERE\n\\begin{verbatim}\nimport os\n\\end{verbatim}\n```",
     "text in an island": "```{eval-rst}\nText:\n>>> 1  # HERE\n2\n```",
     "fence in an island": "```{eval-rst}\n~~~python  HERE\nimport os\n~~~\n```",
@@ -53,6 +55,12 @@ def test_code_that_no_parser_sees_stops_the_build_at_its_line(site, suffix, text
     built = site({f"index.{suffix}": page}).build()
     assert built.status == 2, built.log
     assert lines(built) == [at - ("latex" in text and suffix == "rst")], built.log
+
+
+@pytest.mark.parametrize("text", ["```none\nx = 1\n```", "    some words\n", "- ```none\n  x = 1\n  ```"])
+def test_what_names_no_language_on_purpose_is_none_in_markdown(site, text):
+    built = site({"index.md": PASS["md"] + text + "\n"}).build("-W")
+    assert built.status == 0, built.log
 
 
 def test_shell_as_the_language_of_all_blocks_stops_the_build(site):

@@ -70,7 +70,7 @@ class Collector:
             taken = {line for found, line in map(self.places.of, written) if found == path}
             for line, words in scan.dropped(self.places.text(path), taken, self.doctree):
                 self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
-        for each in suspect.suspects(self.doctree, self.language):
+        for each in suspect.suspects(self.doctree, self.language, self.indented):
             path, line = suspect.place_of(each.node, self.docpath)
             if each.text:  # its node may have no line, or another
                 line = self.places.locator(path).literal_line(each.text, line)
@@ -86,6 +86,13 @@ class Collector:
         included = {Path(name).absolute() for name in self.doctree.settings.record_dependencies.list}
         read = {self.docpath, *included, *self.places.locators} - shown
         return {path for path in read if path.suffix not in MODULES}
+
+    def indented(self, block: nodes.literal_block) -> bool:
+        """Whether a block of Markdown has no fence: MyST says `none` of it, and names the line of its text."""
+        if block.get("language") != "none" or not block.astext().strip():
+            return False
+        path, line = suspect.place_of(block, self.docpath)
+        return self.places.locator(path).starts(block.astext(), line)
 
     def mark(self, bare: nodes.doctest_block) -> None:
         """Make a block of a bare `>>>` of reStructuredText, unless the project leaves those out."""

@@ -99,6 +99,11 @@ class Locator:
         places = [self.numbers[at] for at in self.places(text, lambda at: at not in self.found)]
         return min(places, key=lambda line: abs(line - near), default=near)
 
+    def starts(self, text: str, line: int) -> bool:
+        """Whether the first row of a text is all that stands at a line."""
+        row = self.rows[self.numbers.index(line)] if line in self.numbers else ""
+        return row.strip(MARGIN) == text.expandtabs(TAB).split("\n")[0].strip(MARGIN)
+
     def somewhere(self, text: str, near: int) -> int:
         """The line from `near` on, or before it, that shows the first line of a text among others; else `near`."""
         first = next(row.strip() for row in text.expandtabs(TAB).split("\n") if row.strip())

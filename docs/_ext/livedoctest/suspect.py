@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,9 +49,20 @@ class Suspect:
     text: str = ""
 
 
-def suspects(doctree: nodes.document, usual: str) -> Iterator[Suspect]:
-    """All of them. `usual` is the language of what names none, as conf.py sets it."""
-    yield from literal_blocks(doctree, usual)
+def suspects(doctree: nodes.document, usual: str, indented: Callable[[nodes.literal_block], bool]) -> Iterator[Suspect]:
+    """All of them.
+
+    Args:
+        doctree: The page.
+        usual: The language of what names none, as conf.py sets it.
+        indented: Whether a literal block is one of Markdown without a fence, which can name no language.
+    """
+    for block, shown in shown_languages(doctree, usual):
+        if MARK not in block and looks_executable(block, usual if indented(block) else shown, indented(block)):
+            text = block.astext()
+            first = text.strip().split("\n")[0]
+            words = f"A {block.get('language') or 'literal'} block ({first[:60]!r}) {REMEDY}"
+            yield Suspect(block, words, "" if "language" in block else text)
     for bare in doctree.findall(nodes.doctest_block):
         if MARK not in bare:
             yield Suspect(bare, f"A bare `>>>`, which doctest_test_doctest_blocks leaves out, {REMEDY}")
@@ -70,16 +81,6 @@ def suspects(doctree: nodes.document, usual: str) -> Iterator[Suspect]:
             yield Suspect(raw, f"Code inside {raw['format'].upper()} {REMEDY}{hint}")
 
 
-def literal_blocks(doctree: nodes.document, usual: str) -> Iterator[Suspect]:
-    """Those among the literal blocks."""
-    for block, shown in shown_languages(doctree, usual):
-        if MARK not in block and looks_executable(block, shown):
-            text = block.astext()
-            first = text.strip().split("\n")[0]
-            words = f"A {block.get('language') or 'literal'} block ({first[:60]!r}) {REMEDY}"
-            yield Suspect(block, words, "" if "language" in block else text)
-
-
 def shown_languages(doctree: nodes.document, usual: str) -> Iterator[tuple[nodes.literal_block, str]]:
     """The literal blocks, each with the language in which Sphinx shows it."""
     for node in doctree.findall():
@@ -89,14 +90,15 @@ def shown_languages(doctree: nodes.document, usual: str) -> Iterator[tuple[nodes
             yield node, str(node.get("language", usual))
 
 
-def looks_executable(node: nodes.literal_block, shown: str = "") -> bool:
+def looks_executable(node: nodes.literal_block, shown: str = "", indented: bool = False) -> bool:
     """Whether a literal block has a language that runs, shows a prompt, is a program's file, or plainly Python.
 
     Args:
         node: The block. Without a language Sphinx shows it as Python, unless it is of another file.
         shown: The language in which Sphinx shows it, if it names none.
+        indented: Whether it cannot name one.
     """
-    own = str(node.get("language", ""))
+    own = "" if indented else str(node.get("language", ""))
     classes = [name for name in node["classes"] if "code" in node["classes"]]
     languages = [base_language(name) for name in (own, *classes)]
     suffix = Path(str(node.get("source", ""))).suffix
