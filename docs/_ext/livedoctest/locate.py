@@ -10,7 +10,7 @@ import ast
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 ADDED = re.compile(r"(:\d+)?:<translated>.*$|:docstring of .*$")
@@ -57,9 +57,8 @@ class Locator:
         places = self.free(self.written[name, text], near)
         return self.nearest(places, near) or self.nested_line(text, near) or self.somewhere(text, near)
 
-    def free(self, places: Iterable[int], near: int) -> list[int]:
+    def free(self, places: list[int], near: int) -> list[int]:
         """Of some rows those that no earlier block has; else those of the same block: a file may be included twice."""
-        places = list(places)
         return [at for at in places if at not in self.found] or [at for at in places if self.found[at] == near]
 
     def nearest(self, places: list[int], near: int) -> int | None:
@@ -84,10 +83,12 @@ class Locator:
 
         None if the text does not stand in the file.
         """
-        wanted = [row.strip() for row in text.expandtabs(TAB).split("\n")]
-        shows = first_row(wanted[0])
-        places = (at for at, row in enumerate(self.rows) if wanted[0] in row and shows.search(row))
-        return self.nearest(self.free((at for at in places if self.shows(wanted, at)), near), near)
+        if ("", text) not in self.written:
+            wanted = [row.strip() for row in text.expandtabs(TAB).split("\n")]
+            first = first_row(wanted[0])
+            places = (at for at, row in enumerate(self.rows) if wanted[0] in row and first.search(row))
+            self.written["", text] = [at for at in places if self.shows(wanted, at)]
+        return self.nearest(self.free(self.written["", text], near), near)
 
     def shows(self, wanted: list[str], at: int) -> bool:
         """Whether the rows from `at` on show the stripped rows `wanted`, among other text."""

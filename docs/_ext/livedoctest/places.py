@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from functools import cached_property
 from pathlib import Path
 
 from docutils import nodes
@@ -24,6 +24,16 @@ class Places:
         self.doctree, self.docpath, self.drafts = doctree, docpath, drafts
         self.locators: dict[Path, Locator] = {}
         self.known: dict[nodes.Element, tuple[Path, int]] = {}
+
+    @cached_property
+    def elements(self) -> list[nodes.Element]:
+        """All of the page, in order."""
+        return list(self.doctree.findall(nodes.Element))
+
+    @cached_property
+    def order(self) -> dict[nodes.Element, int]:
+        """The place of each among them."""
+        return {element: number for number, element in enumerate(self.elements)}
 
     def text(self, path: Path) -> str:
         """The text of a source file, or of the draft that `accept` tries out in its place."""
@@ -52,9 +62,8 @@ class Places:
 
     def nested(self, node: nodes.Element) -> tuple[Path, int] | None:
         """The place of a node that knows none, as docutils leaves a bare `>>>` in a list: below one that does."""
-        above = list(takewhile(lambda other: other is not node, self.doctree.findall(nodes.Element)))
         tried = set()
-        for other in reversed(above):
+        for other in self.elements[self.order[node] - 1 :: -1]:
             if other.source and other.line and other.source not in tried:
                 tried.add(other.source)
                 path = source_path(other.source)
