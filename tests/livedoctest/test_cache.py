@@ -150,6 +150,32 @@ def test_a_result_that_cannot_be_stored_is_no_failure(counted):
     assert [path.name for path in (made.out / ".doctrees/livedoctest").iterdir() if "tmp" in path.name] == []
 
 
+def test_another_text_of_a_module_that_no_distribution_holds_runs_its_pages(site, tmp_path):
+    """A project in development is imported from its folder; its version says nothing of what is in it."""
+    folder = tmp_path / "project"
+    (folder / "package").mkdir(parents=True)
+    (folder / "package/__init__.py").write_text("")
+    (folder / "package/inner.py").write_text("value = 1\n")
+    (folder / "outer.py").write_text("from package.inner import value\n")
+    conf = f"doctest_path = [{str(folder)!r}]\n"
+    uses = "# T\n\n```{doctest}\n>>> import outer\n>>> outer.value\n1\n```\n"
+    made = site({"index.md": "# T\n\n```{doctest}\n>>> 1\n1\n```\n", "uses.md": uses}, conf=conf)
+    assert made.build().status == 0
+
+    def cached() -> dict[str, bool]:
+        made.build()
+        return {page["docname"]: page["cached"] for page in made.report["pages"]}
+
+    assert cached() == {"index": True, "uses": True}
+    (folder / "package/inner.py").write_text("value = 2\n")
+    assert cached() == {"index": True, "uses": False}
+    assert made.status == 1
+    (folder / "package/inner.py").write_text("value = 1\n")
+    assert cached() == {"index": True, "uses": True}
+    (folder / "outer.py").unlink()
+    assert cached() == {"index": True, "uses": False}
+
+
 def test_the_reason_of_a_block_that_is_not_run_is_prose(counted):
     made, executions = counted
     page = (made.source / "index.md").read_text() + "\n```{testcode}\n:norun: It is slow.\n\nx\n```\n"

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class Run:
     seconds: float
     started: str  # ISO 8601, UTC
     cached: bool = False
+    modules: set[str] = field(default_factory=set)  # files that it imported, of no installed distribution
 
     def texts(self) -> Iterator[str]:
         """All that the blocks printed, raised and warned of."""
@@ -121,6 +122,7 @@ class Cache:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.lock = FileLock(folder / "lock")
+        self._digests: dict[str, str] = {}
 
     def alone(self) -> AbstractContextManager[object]:
         """Wait for the lock, and say so where that takes long: a build may look as if it hung, then."""
@@ -135,6 +137,13 @@ class Cache:
         """The file of a page."""
         return self.folder / f"{docname}.json"
 
+    def digest(self, name: str) -> str:
+        """Of a module's file, as it was when this build asked first: a later change makes the page run again."""
+        if name not in self._digests:
+            path = Path(name)
+            self._digests[name] = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        return self._digests[name]
+
     def load(self, page: Page, key: str) -> Run | None:
         """The stored run of a page, if it is the one `key` stands for."""
         path = self.path(page.docname)
@@ -145,6 +154,8 @@ class Cache:
             if stored["checksum"] != checksum(stored):
                 raise ValueError("it is not as it was written")
             if stored["places"] not in (None, places_of(page)):
+                return None
+            if any(self.digest(name) != known for name, known in stored["modules"].items()):
                 return None
             return Run(stored["results"], stored["seconds"], stored["started"], cached=True)
         except FileNotFoundError:
@@ -158,6 +169,7 @@ class Cache:
         path = self.path(page.docname)
         content = {
             "key": key,
+            "modules": {name: self.digest(name) for name in sorted(run.modules)},
             "places": places_of(page) if names_places(page, run) else None,
             "results": run.results,
             "seconds": run.seconds,
@@ -172,7 +184,7 @@ class Cache:
 
 def checksum(content: dict[str, Any]) -> str:
     """Digest of what is stored, but for the key, which tells whether it is wanted."""
-    parts = [content[name] for name in ("places", "results", "seconds", "started")]
+    parts = [content[name] for name in ("modules", "places", "results", "seconds", "started")]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -81,6 +81,7 @@ class Jobs:
         docname, blocks = self._places[int(event["docname"])]
         if "result" not in event:
             self.runs[docname].seconds += event["seconds"]
+            self.runs[docname].modules.update(event["modules"])
             self._left[docname] -= 1
             return docname
         block = blocks[event["block"]]

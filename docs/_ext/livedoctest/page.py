@@ -25,7 +25,7 @@ from signal import pause
 from time import perf_counter
 from typing import Any
 
-from livedoctest import console, failure
+from livedoctest import console, failure, imports
 from livedoctest.capture import Capture, flush
 
 _MOST_WARNINGS = 100  # of a block; no page shows more
@@ -62,7 +62,10 @@ class Page:
         self._send_message = send
 
     def run(self) -> None:
-        """Run all blocks; one message as a block starts, one after each of its units, one as it ends."""
+        """Run all blocks; one message as a block starts, one after each of its units, one as it ends.
+
+        The last one says which modules of no distribution are loaded then.
+        """
         self._prepare()
         for index, block in enumerate(self._blocks):
             self._send({"start": index})
@@ -81,6 +84,7 @@ class Page:
                     "moves": before and after and {name: after[name] - before[name] for name in after},
                 }
             )
+        self._send({"modules": imports.local_files(self._folder)})
 
     def _prepare(self) -> None:
         vars(self._module)["__builtins__"] = builtins

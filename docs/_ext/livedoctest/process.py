@@ -53,6 +53,7 @@ class PageProcess:
         os.ftruncate(self._place, PROGRESS.size)
         self._progress = mmap.mmap(self._place, PROGRESS.size)
         self._units: list[dict[str, Any]] = []
+        self._modules: list[str] = []
         self._seen = 0  # bytes of output that belong to finished units
         self._ended = 0  # blocks
         self._fault: dict[str, Any] | None = None
@@ -109,6 +110,8 @@ class PageProcess:
         elif "unit" in message:
             self._units.append(message["unit"])
             self._seen = message["size"]
+        elif "modules" in message:
+            self._modules = message["modules"]
         else:
             yield self._result({"units": self._units, **message, "fault": None})
             if self._ended == len(self._blocks):
@@ -148,7 +151,8 @@ class PageProcess:
         for descriptor in self.descriptors():
             os.close(descriptor)
         shutil.rmtree(self._folder, ignore_errors=True)
-        yield {"docname": self._docname, "done": True, "seconds": time.monotonic() - self._started}
+        seconds = time.monotonic() - self._started
+        yield {"docname": self._docname, "done": True, "seconds": seconds, "modules": self._modules}
 
     def _report_fault(self, status: int) -> Iterator[Event]:
         if self._fault is None:
