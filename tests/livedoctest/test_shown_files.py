@@ -98,3 +98,19 @@ def test_a_package_is_used_by_its_name(site):
     page = f"# T\n\n{files}```{{testconsole}}\n$ python -m pkg\n1\n1\n```\n"
     made = site({"index.md": page}).build("-W")
     assert made.status == 0, made.log
+
+
+def test_a_file_in_another_encoding_stops_the_build(site):
+    """What runs would be another text than the page shows."""
+    page = "T\n=\n\n.. literalinclude:: x.py\n   :encoding: latin-1\n\n>>> import x\n"
+    made = site({"index.rst": page, "x.py": ""})
+    (made.source / "x.py").write_bytes("# coding: latin-1\nx = 'd\u00e9j\u00e0'\n".encode("latin-1"))
+    assert made.build().status == 2
+    found = re.findall(r"index.rst:(\d+): WARNING: (x.py is no text in UTF-8)?", made.log)
+    assert found == [("4", "x.py is no text in UTF-8")], made.log
+
+
+def test_a_byte_order_mark_is_none_of_the_text(site):
+    page = "# T\n\n```{literalinclude} x.sh\n```\n\n```{testconsole}\n$ sh x.sh\nhello\n```\n"
+    made = site({"index.md": page, "x.sh": "\ufeffecho hello\n"}).build("-W")
+    assert made.status == 0, made.log

@@ -103,12 +103,18 @@ class Collector:
     def mark_file(self, literal: nodes.literal_block) -> None:
         """Make a file block of a program that the page shows, all or a part of it, from a file of its own."""
         path = suspect.file_shown(literal, self.docpath)
-        if path and path.suffix in scan.PROGRAMS and suspect.looks_executable(literal) and MARK not in literal:
-            text = self.places.text(path).removesuffix("\n")
+        program = path and path.suffix in scan.PROGRAMS and path.is_file()
+        if path and program and suspect.looks_executable(literal) and MARK not in literal:
+            self.places.known[literal] = place = suspect.place_of(literal, self.docpath)
+            try:
+                text = path.read_text(encoding="utf-8-sig").removesuffix("\n")
+            except UnicodeDecodeError:
+                words = f"{path.name} is no text in UTF-8, so no block can run it: save the file in that encoding."
+                self.page.findings.append(Finding("UNVERIFIED", self.relative(place[0]), place[1], words))
+                return
             said = {"kind": "testfile", "text": text, "argument": path.name, "file": str(path)}
             literal[MARK] = {**said, "options": {}, "unknown": [], "known": []}
             literal["translatable"] = False
-            self.places.known[literal] = suspect.place_of(literal, self.docpath)
 
     def relative(self, path: Path) -> str:
         """The path as reports name it: relative to the source folder; a name that stands for none as it is."""
