@@ -30,6 +30,7 @@ RESTRUCTURED = {
     "fence of ours": "~~~{testcode}  HERE\nprint(1)\n~~~",
     "no space behind dots": "..code-block:: python  HERE\n\n   print(1)",
     "directive below text": "Text\n.. code-block:: python  HERE\n\n   print(1)",
+    "escape that Python warns of": "Program::\n\n   import re  HERE\n   re.sub('\\d', '', 'x')",
     "shell by a directive": ".. highlight:: bash\n\n::\n\n   ls HERE",
     "LaTeX": ".. raw:: latex\n   :class: HERE\n\n   \\begin{lstlisting}import os\\end{lstlisting}",
 }
@@ -75,6 +76,7 @@ def test_shell_as_the_language_of_all_blocks_stops_the_build(site):
         ".. highlight:: none\n\n::\n\n   x = 1",
         ".. code-block:: f#\n\n   x = 1",
         ">>>>>>> branch",
+        "Rows::\n\n   " + "-" * 50_000 + "1",
         "Text\n.. image:: x.png",
         "..\n   >>> 1\n   2",
     ],

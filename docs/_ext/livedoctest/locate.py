@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -159,10 +160,7 @@ class Locator:
     @functools.cached_property
     def tree(self) -> ast.Module | None:
         """The file as a program, if it is one."""
-        try:
-            return ast.parse(self.text)
-        except (SyntaxError, ValueError):
-            return None
+        return parsed(self.text)
 
     def options_above(self, line: int, name: str) -> list[str]:
         """The rows `:option: value`, or of YAML, between the line where a block's text starts and its directive."""
@@ -186,6 +184,16 @@ class Locator:
             elif text and not text.startswith(":") and not inside_yaml:
                 return None
         return None
+
+
+def parsed(text: str) -> ast.Module | None:
+    """A text as a program, if it is one. What Python would warn of in it is for its author, not for this build."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two: nested too deeply
+            return None
 
 
 def first_row(text: str) -> re.Pattern[str]:

@@ -15,6 +15,7 @@ from docutils.parsers.rst import directives
 from docutils.parsers.rst.languages import get_language
 
 from livedoctest.directives import DIRECTIVES, MARK
+from livedoctest.locate import parsed
 
 PYTHON = ("py", "python", "pycon", "python-console", "python-repl", "ipython", "numpy", "sage", "doctest", "code-cell")
 SHELL = ("console", "shell", "sh", "bash", "zsh", "ksh", "csh", "tcsh", "fish", "fishshell", "xonsh")
@@ -41,12 +42,10 @@ def base_language(text: str) -> str:
 
 def is_python(text: str) -> bool:
     """Whether a text without a language is a program: it parses, and does something."""
-    try:
-        statements = ast.parse(text).body
-    except (SyntaxError, ValueError):
-        return False
-    plain = (ast.Expr, ast.Pass)
-    return any(not isinstance(each, plain) or isinstance(getattr(each, "value", None), ast.Call) for each in statements)
+    program, plain = parsed(text), (ast.Expr, ast.Pass)
+    return program is not None and any(
+        not isinstance(each, plain) or isinstance(getattr(each, "value", None), ast.Call) for each in program.body
+    )
 
 
 def open_fences(text: str) -> Iterator[tuple[int, str]]:
