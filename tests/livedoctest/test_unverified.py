@@ -93,6 +93,7 @@ def test_what_is_meant_as_text_is_none(site, text):
         ("md", "Text.\n\n```{image} x.png\n~~~{doctest}\n>>> 1\n2\n~~~\n```\n", 4),
         ("md", "Text.\n\n```{nothing}\nimport os\n```\n", 3),
         ("rst", "Text.\n\n.. testcode: x\n\n   import os\n", 3),
+        ("rst", ">>> 1\n1\n\n.. testcode: x\n\n   import os\n", 4),
     ],
 )
 def test_what_is_dropped_from_an_included_file_is_named_there(site, suffix, part, line):

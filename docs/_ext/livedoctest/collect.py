@@ -80,12 +80,13 @@ class Collector:
         self.page.findings += unused_files(self.page)
         return self.page
 
-    def files(self) -> set[Path]:
+    def files(self) -> list[Path]:
         """The files that parsers read as the page: its own, and those that it includes."""
-        shown = {suspect.file_shown(literal, self.docpath) for literal in self.doctree.findall(nodes.literal_block)}
-        included = {Path(name).absolute() for name in self.doctree.settings.record_dependencies.list}
-        read = {self.docpath, *included, *self.places.locators} - shown
-        return {path for path in read if path.suffix not in MODULES}
+        literals = self.doctree.findall(nodes.literal_block)
+        shown = {path.resolve() for each in literals if (path := suspect.file_shown(each, self.docpath))}
+        included = map(Path, self.doctree.settings.record_dependencies.list)
+        read = {path.resolve(): path for path in (*included, *self.places.locators, self.docpath)}
+        return [path for real, path in read.items() if real not in shown and path.suffix not in MODULES]
 
     def indented(self, block: nodes.literal_block) -> bool:
         """Whether a block of Markdown has no fence: MyST says `none` of it, and names the line of its text."""
