@@ -11,8 +11,8 @@ import torch_npu  # noqa: F401  (registers the kernels that ours override)
 
 from . import batch_norm, copies, draws, foreach, fused, masks, sparse
 from .host import host_kernel
-from .refusals import checked
-from .tables import KEPT, LOOPS_OF_COPIES
+from .refusals import checked, packed
+from .tables import KEPT, LOOPS_OF_COPIES, PACKED
 
 DEVICE, AUTOGRAD, SPARSE = "PrivateUse1", "AutogradPrivateUse1", "SparsePrivateUse1"
 Register = Callable[[str, Callable[..., Any], str], None]
@@ -34,9 +34,9 @@ def install() -> None:
     register("_coalesce", sparse.coalesce, SPARSE)
     for name, function in {**draws.FUNCTIONS, **batch_norm.FUNCTIONS}.items():
         register(name, function, DEVICE)
-    for name in fused.CELLS:
+    for name, function in {**fused.CELLS, **dict.fromkeys(PACKED, packed)}.items():
         for key in (DEVICE, AUTOGRAD):  # composites that autograd goes through
-            register(name, fused.CELLS[name], key)
+            register(name, function, key)
     for name, operator in fused.NPU_OPERATORS.items():
         npu.impl(name, operator, DEVICE, allow_override=True)
 

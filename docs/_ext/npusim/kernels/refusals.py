@@ -12,7 +12,7 @@ everywhere, and three operators in float64 and complex128.
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -114,6 +114,14 @@ def refusal(name: str, function: str, tensor: str, dtype: torch.dtype) -> Runtim
         f"{name}: NPU function error: call {function} failed, error code is 161002\n"
         "ERR00100 PTA call acl api failed.\n"
         f"EZ1001: {tensor} not implemented for {cann_name(dtype)}, should be in dtype support list […]."
+    )
+
+
+def packed(*_: Any, **__: Any) -> NoReturn:
+    """For the operators on packed sequences, see tables.py."""
+    raise NotImplementedError(
+        "npusim: packed sequences are not simulated, since torch_npu leaves the padding in them: "
+        "pad with torch.nn.utils.rnn.pad_sequence, and mask"
     )
 
 

@@ -33,3 +33,7 @@ LOOPS_OF_COPIES = frozenset({"_foreach_copy_"})
 
 # Operators that copy and do not compute: not counted.
 COPIES = frozenset({"clone", "copy"})
+
+# torch_npu leaves the padding in packed sequences (PackPaddedSequenceKernelNpuOpApi.cpp in Ascend/op-plugin), so that
+# PyTorch's operators for them would take and give others. What CANN's LSTM makes of that is not published.
+PACKED = ("_pack_padded_sequence", "_pad_packed_sequence", "lstm.data")
