@@ -44,6 +44,21 @@ def test_number_of_devices(devices):
         npusim.environment(devices)
 
 
+@pytest.mark.parametrize("seconds", ["soon", "0", "-1", "nan"])
+def test_no_time_out(monkeypatch, seconds):
+    monkeypatch.setenv("NPUSIM_TIMEOUT", seconds)
+    with pytest.raises(npusim.SetupError, match=f"NPUSIM_TIMEOUT={seconds}: it must be a number of seconds above 0"):
+        npusim.environment()
+
+
+def test_no_folder_for_messages(tmp_path, monkeypatch):
+    monkeypatch.setenv("NPUSIM_SHM", str(tmp_path / "missing"))
+    with pytest.raises(npusim.SetupError, match="missing: it must be a folder that you may write to"):
+        npusim.environment()
+    monkeypatch.setenv("NPUSIM_SHM", str(tmp_path))
+    npusim.environment()
+
+
 @pytest.mark.parametrize("system", ["Darwin", "Windows"])
 def test_other_systems(monkeypatch, system):
     monkeypatch.setattr(platform, "system", lambda: system)

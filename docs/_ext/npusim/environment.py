@@ -20,6 +20,7 @@ def environment(devices: int = 2, hazards: bool = False) -> dict[str, str]:
     """
     check_platform()
     check_versions()
+    _check_settings()
     if not 1 <= devices <= MAX_DEVICES:
         raise SetupError(f"{devices} devices: their number must be 1 to {MAX_DEVICES}")
     folder = library_folder()
@@ -32,6 +33,22 @@ def environment(devices: int = 2, hazards: bool = False) -> dict[str, str]:
         "ASCEND_OPP_PATH": str(folder),
         "TORCH_DEVICE_BACKEND_AUTOLOAD": "1",  # without it torch_npu runs, but without kernels
     }
+
+
+def _check_settings() -> None:
+    """Raises SetupError if a variable that users set has a value of no use to the runtime."""
+    timeout, folder = os.environ.get("NPUSIM_TIMEOUT"), os.environ.get("NPUSIM_SHM")
+    if timeout and not _is_positive(timeout):
+        raise SetupError(f"NPUSIM_TIMEOUT={timeout}: it must be a number of seconds above 0")
+    if folder and not (Path(folder).is_dir() and os.access(folder, os.W_OK)):
+        raise SetupError(f"NPUSIM_SHM={folder}: it must be a folder that you may write to")
+
+
+def _is_positive(text: str) -> bool:
+    try:
+        return float(text) > 0
+    except ValueError:
+        return False
 
 
 def _search_path(folder: Path) -> str:
