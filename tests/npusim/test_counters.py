@@ -162,3 +162,15 @@ def test_counts_are_there_when_a_block_fails(torch):
     with pytest.raises(LookupError):
         block()
     assert totals[0]["ops"] == 1
+
+
+def test_a_refused_call_is_no_operator(torch):
+    import npusim
+
+    x = torch.ones(3, dtype=torch.float64).to("npu")
+    with npusim.count() as counts:
+        for call in (lambda: x.tanh(), lambda: x + torch.ones(3)):
+            with pytest.raises(RuntimeError):
+                call()
+        torch._foreach_add([x, torch.ones(3)], 1)
+    assert counts["ops"] == 1

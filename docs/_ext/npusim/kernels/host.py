@@ -46,7 +46,6 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
     # Half of what a call costs is Python's: no function or block here without need.
     def kernel(*args: Any, **kwargs: Any) -> Any:
         with without_torch_function(), below_dispatch_of_autograd():
-            COUNTS["ops"] += computes
             call = Call()
             host_args = [value if type(value) in PLAIN else call.to_host(value) for value in args]
             host_kwargs = {key: call.to_host(value) for key, value in kwargs.items()} if kwargs else kwargs
@@ -58,7 +57,6 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
                 numbers.check(name, args)
             if one_device and call.stray is not None and call.device is not None:
                 if loop:
-                    COUNTS["ops"] -= 1
                     return loop(*args, **kwargs)
                 raise numbers.different_devices(call.device, call.stray)
             if doubtful:
@@ -66,6 +64,7 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
                     if tensor.dtype in doubtful:
                         refusals.check(operator, args, tensor.dtype)
                         break
+            COUNTS["ops"] += computes
             device = call.asked or call.device
             if waits:
                 count_wait(device)
@@ -83,7 +82,7 @@ def loop_over_lists(op: torch._ops.OpOverload) -> Callable[..., Any] | None:
     key = torch._C.DispatchKey.CompositeExplicitAutograd
     if not op._schema.name.startswith("aten::_foreach_") or not op.has_kernel_for_dispatch_key(key):
         return None
-    return functools.partial(op._op_dk, key)
+    return functools.partial(op._op_dk, key)  # private: `op` itself would come back to our kernel
 
 
 def check_indexed(target: Tensor, *values: Tensor) -> None:
