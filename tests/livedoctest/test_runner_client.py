@@ -46,7 +46,7 @@ def client(code: str = LEAVE, preload: tuple[str, ...] = ()) -> Iterator[tuple[s
 def descendants(pid: int) -> list[int]:
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # ended before the file was opened, or before it was read
         return []
     return [each for child in map(int, children) for each in (child, *descendants(child))]
 
