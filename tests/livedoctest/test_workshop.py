@@ -1,29 +1,32 @@
-"""The server starts while pages are read, in one of the builds that share results, and only where it is wanted."""
+"""The server starts as early as it can, in one of the builds that share results, and only where it is wanted."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 from livedoctest import workshop
+from livedoctest.__main__ import main
 from livedoctest.device import Device
 
 PAGE = "# T\n\n```{doctest}\n>>> 1\n1\n```\n"
-NOTE_READING = """
-def note_reading(*arguments):
+NOTE = """
+def note(event):
     with open(LOG, "a") as file:
-        file.write("read ")
+        file.write(event + " ")
 
 def setup(app):
-    app.connect("source-read", note_reading)
+    note("load")
+    app.connect("source-read", lambda *_: note("read"))
 """
 
 
 @pytest.fixture
 def events(site, monkeypatch, tmp_path):
-    """A site with one page, and what its builds do, in order: start a server, read a page."""
+    """A site with one page, and what is done with it, in order: load conf.py as an extension, start, read the page."""
     log = tmp_path / "log"
     device = Device("simulated", "a fake for tests", 1, {"python": "3.11.0"}, preload=("json",))
     monkeypatch.setattr(workshop, "detect", lambda wanted: device)
@@ -35,13 +38,45 @@ def events(site, monkeypatch, tmp_path):
             super().__init__(*arguments)
 
     monkeypatch.setattr(workshop, "Runner", Runner)
-    return site(index=PAGE, conf=NOTE_READING.replace("LOG", repr(str(log)))), lambda: log.read_text().split()
+    return site(index=PAGE, conf=NOTE.replace("LOG", repr(str(log)))), lambda: log.read_text().split()
 
 
 def test_imports_overlap_with_reading(events):
     made, seen = events
     assert made.build().status == 0, made.log
-    assert seen() == ["start", "read"]
+    assert seen() == ["load", "start", "read"]
+
+
+def test_a_command_starts_it_before_extensions_are_loaded(events):
+    made, seen = events
+    assert main(["verify", str(made.source)]) == 0
+    assert seen() == ["start", "load", "read"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "app.connect('config-inited', lambda app, config: setattr(config, 'doctest_path', [FOLDER]))",
+        "import os; os.environ['PYTHONPATH'] = FOLDER + ':' + os.environ['PYTHONPATH']",
+    ],
+)
+def test_what_an_extension_changes_counts(change, events, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+    made, seen = events
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "paint.py").write_text("COLOUR = 'blue'\n")
+    made.write("index.md", PAGE.replace(">>> 1\n1", ">>> import paint; paint.COLOUR\n'blue'"))
+    conf = made.source / "conf.py"
+    conf.write_text(f"{conf.read_text()}    {change.replace('FOLDER', repr(str(tmp_path / 'modules')))}\n")
+    assert main(["verify", str(made.source)]) == 0
+    assert seen() == ["start", "load", "start", "read"]
+
+
+def test_a_command_starts_none_for_pages_that_are_stored(events):
+    made, seen = events
+    for _ in range(2):
+        assert main(["verify", str(made.source), "index", "-D", "livedoctest_cache=../cache"]) == 0
+    assert seen() == ["start", "load", "read", "load", "read"]
 
 
 def test_prose_starts_no_server_and_code_starts_it_after_reading(events):
@@ -49,17 +84,17 @@ def test_prose_starts_no_server_and_code_starts_it_after_reading(events):
     made.build()
     made.write("index.md", PAGE + "\nProse.\n")
     assert made.build().status == 0
-    assert seen()[2:] == ["read"]
+    assert seen()[3:] == ["load", "read"]
     made.write("index.md", PAGE.replace("1", "2"))
     assert made.build().status == 0
-    assert seen()[3:] == ["read", "start"]
+    assert seen()[5:] == ["load", "read", "start"]
 
 
 def test_a_build_that_fails_while_reading_ends_the_server(events):
     made, seen = events
     made.write("index.md", "# T\n\n```python\nx\n```\n")
     assert made.build().status == 2
-    assert seen() == ["start", "read"]
+    assert seen() == ["load", "start", "read"]
     made.write("index.md", PAGE)
     assert made.build().status == 0  # the lock on the results is free
 

@@ -14,14 +14,10 @@ from pathlib import Path
 from sphinx.errors import SphinxError
 from sphinx.util.console import color_terminal, nocolor
 
-from livedoctest import records
-from livedoctest.accept import Change, accept
-from livedoctest.execute import Verification
+from livedoctest.application import application
 from livedoctest.problems import Stop
-from livedoctest.report import page_lines
-from livedoctest.session import Session, session
 
-FAILED, UNABLE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+UNABLE, INTERRUPTED, TERMINATED = 2, 130, 143
 COMMANDS = {
     "verify": "run the blocks of pages and compare their outputs; write nothing",
     "accept": "verify, then write the outputs that differ into the sources",
@@ -72,8 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "record":
         define["livedoctest_device"] = "hardware"
     try:
-        with session(options.source, configuration, options.names, define, sys.stderr) as made:
-            return {"verify": verify, "accept": accept_outputs, "record": write_records}[options.command](made)
+        with application(options.source, configuration, options.names, define, sys.stderr) as app:
+            from livedoctest import commands  # now that the server imports torch; at the top, this would come before
+
+            return commands.run(options.command, app, options.names)
     except KeyboardInterrupt:
         print("livedoctest: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -89,55 +87,6 @@ def unable(cause: str) -> int:
     """Say why nothing could be done."""
     print(f"livedoctest: {cause}", file=sys.stderr)
     return UNABLE
-
-
-def verify(made: Session) -> int:
-    """Verify, and print what happened to each page."""
-    verification = made.verify()
-    for name in sorted(verification.pages):
-        lines = page_lines(verification.pages[name], verification.outcomes[name], verification.runs[name])
-        print(*lines, sep="\n")
-    return made.app.statuscode
-
-
-def accept_outputs(made: Session) -> int:
-    """Accept, and print a line for each file that had a failure, with what was refused below it."""
-    # they are what this is for; those that cannot be accepted are printed below
-    made.app.config.suppress_warnings = [
-        *made.app.config.suppress_warnings,
-        "livedoctest.failed",
-        "livedoctest.not-run",
-    ]
-    changes = accept(made, made.verify())
-    for change in changes:
-        print(change.summary)
-        for refusal in sorted(set(change.refusals)):
-            print(f"  {shown_path(change)}:{refusal.line}: {refusal.reason}")
-    if not changes:
-        print("Nothing to accept: every block that runs here passes.")
-    return FAILED if any(change.refusals for change in changes) else 0
-
-
-def write_records(made: Session) -> int:
-    """Verify, and write the record of each page that has no failed block."""
-    folder = records.folder_of(made.app)
-    if folder is None:
-        return unable("livedoctest_records is not set: name the folder of the records in conf.py.")
-    status = verify(made)
-    verification: Verification = made.app.livedoctest  # type: ignore[attr-defined]
-    for name, page in sorted(verification.pages.items()):
-        outcomes = verification.outcomes[name]
-        if any(each.status == "passed" for each in outcomes) and not any(each.status == "failed" for each in outcomes):
-            new = records.record(page, outcomes, verification.runs[name], verification.device)
-            words = "recorded" if records.write(folder, name, new) else "recorded before"
-            print(f"{name}: {words} for {new.device}")
-    return status
-
-
-def shown_path(change: Change) -> str:
-    """The file, relative to the current folder where it is below it."""
-    here = Path.cwd()
-    return str(change.path.relative_to(here) if change.path.is_relative_to(here) else change.path)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,16 @@
-"""A run of Sphinx that only reads and verifies pages, in temporary folders, for the command line."""
+"""Pages as the command line verifies them: read, run, and tried again with new text."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
-from sphinx.util.docutils import docutils_namespace, patch_docutils
 from sphinx.util.logging import pending_warnings, suppress_logging
 
 from livedoctest.block import Page
@@ -23,7 +20,6 @@ from livedoctest.execute import Verification
 from livedoctest.gallery import docname_of_script
 from livedoctest.pages import pages_of
 from livedoctest.stock import Stock
-from livedoctest.temporary import temporary_folder
 
 FIRST, LAST = 1, 999  # priorities: before and after what other extensions do at the same event
 
@@ -32,15 +28,6 @@ class UnknownPageError(SphinxError):
     """A page was named that the project does not have."""
 
     category = "Unknown page"
-
-
-class NoExtensionError(SphinxError):
-    """The project does not use the extension."""
-
-    category = "Configuration error"
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(f"conf.py in {folder} does not name livedoctest among its extensions")
 
 
 class Session:
@@ -137,50 +124,6 @@ def docname_of(env: BuildEnvironment, name: str) -> str:
     close = difflib.get_close_matches(name, env.found_docs, 1)
     hint = f"; did you mean {close[0]}?" if close else ""
     raise UnknownPageError(f"there is no page {name!r} in {env.srcdir}{hint}")
-
-
-@contextmanager
-def session(
-    source: Path, configuration: Path, names: Sequence[str], overrides: dict[str, Any], warning: Any
-) -> Iterator[Session]:
-    """A session on a project; what Sphinx writes vanishes with it.
-
-    Args:
-        source: Folder of the pages.
-        configuration: Folder of `conf.py`.
-        names: The pages to verify.
-        overrides: Configuration values that go before those of `conf.py`.
-        warning: Takes warnings, among them the failures of blocks.
-    """
-    with ExitStack() as stack:
-        folder = stack.enter_context(temporary_folder())
-        stack.enter_context(patch_docutils(configuration))
-        stack.enter_context(docutils_namespace())
-        options = {**overrides, "livedoctest_report": str(folder / "report.json")}
-        yield Session(application(source, configuration, folder, options, warning), names)
-
-
-def application(source: Path, configuration: Path, folder: Path, options: dict[str, Any], warning: Any) -> Sphinx:
-    """Sphinx for a project, with the builder of this extension, below a folder for what it writes."""
-    try:
-        app = Sphinx(
-            srcdir=source,
-            confdir=configuration,
-            outdir=folder / "out",
-            doctreedir=folder / "doctrees",
-            buildername="doctest",
-            confoverrides=options,
-            status=None,
-            warning=warning,
-            freshenv=True,
-        )
-    except SphinxError as error:
-        if "Builder name doctest" in str(error):
-            raise NoExtensionError(configuration) from None
-        raise
-    if "livedoctest" not in app.extensions:  # but sphinx.ext.doctest, whose builder has the same name
-        raise NoExtensionError(configuration)
-    return app
 
 
 def parsed_text(text: str) -> str:

@@ -31,20 +31,27 @@ class Workshop:
         self.stock = Stock.of(app.config)
         self.cache = cache_of(app, self.settings)
         self._runner: Runner | None = None
+        self._variables = dict(os.environ)
+
+    def is_of(self, app: Sphinx) -> bool:
+        """Whether what it was opened with is so still: extensions may have changed it since."""
+        now = Settings.of(app.config), Stock.of(app.config), dict(os.environ)
+        return now == (self.settings, self.stock, self._variables)
 
     @functools.cached_property
     def device(self) -> Device:
         """Where blocks run. Raises DeviceError."""
         return detect(self.settings.device)
 
-    def open_early(self, docnames: list[str]) -> None:
+    def has_stored(self, docnames: Iterable[str]) -> bool:
+        """Whether all of these pages have a stored result, maybe of what was edited since."""
+        return all(self.cache.path(name).exists() for name in docnames)
+
+    def open_early(self) -> None:
         """Start the server before pages are read, so that its imports take no time of their own.
 
-        Only if one of the pages has no stored result at all: an edit may be of prose only. And only in one of the
-        builds that share the results: it keeps the others waiting until it has verified.
+        Only in one of the builds that share the results: it keeps the others waiting until it has verified.
         """
-        if all(self.cache.path(name).exists() for name in docnames):
-            return
         try:
             self.cache.lock.acquire(blocking=False)
             if self.device.preload:
@@ -87,14 +94,19 @@ def workshop_of(app: Sphinx) -> Workshop:
 
 def begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Before pages are read."""
-    if app.builder.name not in PASSIVE_BUILDERS:
-        workshop_of(app).open_early(docnames)
+    if app.builder.name in PASSIVE_BUILDERS:
+        return
+    if not workshop_of(app).is_of(app):
+        end(app, None)
+    if not workshop_of(app).has_stored(docnames):  # else an edit may be of prose only
+        workshop_of(app).open_early()
 
 
 def end(app: Sphinx, error: Exception | None) -> None:
     """When the build is over; after a fault while reading, blocks were never verified."""
     if hasattr(app, "livedoctest_workshop"):
         workshop_of(app).close()
+        del app.livedoctest_workshop
 
 
 def setup_workshop(app: Sphinx) -> None:
