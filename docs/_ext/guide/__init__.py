@@ -1,14 +1,18 @@
-"""What the site of the guide adds to Sphinx and its theme; other projects do not need it."""
+"""What the site of the guide adds to Sphinx and its theme; other projects do not need it.
+
+Its parts are imported when they are set up: conf.py, which asks for the address alone, is then read a tenth of a second
+sooner, and so the server of livedoctest starts sooner.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sphinx.application import Sphinx
-
-from guide import diagrams, head, search, security, sheets
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 # Where the site is published, for canonical links and site maps: Read the Docs says it, other hosts set the first one.
 ADDRESS = (os.environ.get("GUIDE_ADDRESS") or os.environ.get("READTHEDOCS_CANONICAL_URL") or "").rstrip("/")
@@ -16,6 +20,8 @@ ADDRESS = (os.environ.get("GUIDE_ADDRESS") or os.environ.get("READTHEDOCS_CANONI
 
 def setup(app: Sphinx) -> dict[str, bool | int]:
     """Register all parts."""
+    from guide import diagrams, head, search, security, sheets
+
     search.setup(app)
     head.setup(app)
     diagrams.setup(app)
