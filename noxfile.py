@@ -25,9 +25,12 @@ LANGUAGES = ("en", "zh_CN")
 HTML = Path("build/html")
 LIGHTHOUSE = "lighthouse@12.2.3"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
+# Nox would keep an environment of another Python for ever, also one that it has just refused.
+OTHER_PYTHONS = {path.name for path in Path(".nox/environment/lib").glob("python3*")} - {PYTHON}
 
 
-@nox.session(default=False)
+@nox.session(default=False, reuse_venv=not OTHER_PYTHONS)
 def environment(session: nox.Session) -> None:
     """Make the virtual environment that the other sessions share."""
     refuse_other_machines(session)
@@ -164,7 +167,8 @@ def refuse_other_machines(session: nox.Session) -> None:
         session.error(f"torch_npu has no wheel for {platform.machine()}: use x86_64 or aarch64")
     if not (3, 11) <= sys.version_info < (3, 14):
         found = platform.python_version()
-        session.error(f"torch_npu has no wheel for Python {found}: make .venv with Python 3.11, 3.12 or 3.13")
+        remedy = "make .venv anew (venv --clear) with Python 3.11, 3.12 or 3.13"
+        session.error(f"torch_npu has no wheel for Python {found}: {remedy}")
 
 
 def python(session: nox.Session, *arguments: str) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 TOP = {"docs", "tests", "conf.py", "noxfile.py", "pyproject.toml", "README.md", "LICENSE"}
@@ -37,3 +41,16 @@ def test_the_readme_names_only_files_that_exist() -> None:
     names = re.findall(r"\]\((?!http)([^)#]+)\)|`(docs/[^`]*)`", text)
     assert names
     assert [name for pair in names for name in pair if name and not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize(("found", "kept"), [("python3.9", False), (f"python3.{sys.version_info.minor}", True)])
+def test_the_environment_of_another_python_is_made_anew(tmp_path: Path, found: str, kept: bool) -> None:
+    for name in ("noxfile.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    old = tmp_path / ".nox/environment/lib" / found / "old"
+    old.mkdir(parents=True)
+    offline = {**os.environ, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}
+    nox = [sys.executable, "-m", "nox", "-s", "environment"]
+    done = subprocess.run(nox, cwd=tmp_path, env=offline, capture_output=True, text=True, check=False)
+    assert done.returncode, "torch was installed without an index"
+    assert old.exists() == kept, done.stderr
