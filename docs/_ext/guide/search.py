@@ -1,4 +1,4 @@
-"""Search in Chinese: any piece of a sentence finds its page."""
+"""What the search finds: codes of errors and names of methods too, and in Chinese any piece of a sentence."""
 
 from __future__ import annotations
 
@@ -24,8 +24,38 @@ TERMS = (
     "点对点通信",
 )
 
+# Methods of a tensordict whose names Sphinx takes for words that nobody looks for.
+METHODS = {"all", "any", "where"}
+LONG_NUMBER = re.compile(r"\d{4,}")
+MARK_LONG_NUMBERS = r"""
+const markLongNumber = (word) => (/^\d{4,}$/.test(word) ? `${word}_` : word);
+"""
 
-class SearchWords(SearchEnglish):
+
+def mark_long_number(word: str) -> str:
+    """The word as the index has it: Sphinx neither keeps nor seeks one of digits alone, such as codes of errors."""
+    return f"{word}_" if LONG_NUMBER.fullmatch(word) else word
+
+
+class EnglishWords(SearchEnglish):
+    """The words of an English page as Sphinx has them, and those that it leaves out although readers look for them."""
+
+    stopwords = SearchEnglish.stopwords - METHODS
+    js_splitter_code = (
+        MARK_LONG_NUMBERS
+        + r"""
+function splitQuery(query) {
+  return (query.match(/[\p{L}\p{N}_]+/gu) || []).map(markLongNumber);
+}
+"""
+    )
+
+    def split(self, text: str) -> list[str]:
+        """The words of `text`, for the index."""
+        return list(map(mark_long_number, super().split(text)))
+
+
+class ChineseWords(SearchEnglish):
     """The words of a Chinese page, with English words as on English pages: whatever occurs there finds it.
 
     Sphinx's own class cuts the text by context ("锁页/内存") but leaves a query whole, drops characters, and
@@ -35,9 +65,13 @@ class SearchWords(SearchEnglish):
     """
 
     lang = "zh"
+    language_name = "Chinese"
+    stopwords = EnglishWords.stopwords
     han = re.compile(r"[\u3400-\u9fff]+")
     other = re.compile(r"[^\W\u3400-\u9fff]+")
-    js_splitter_code = r"""
+    js_splitter_code = (
+        MARK_LONG_NUMBERS
+        + r"""
 function splitQuery(query) {
   const { terms, titleterms } = Search._index;
   const known = (word) => Object.hasOwn(terms, word) || Object.hasOwn(titleterms, word);
@@ -50,9 +84,10 @@ function splitQuery(query) {
     return words;
   };
   const runs = query.match(/[\u3400-\u9fff]+|(?:(?![\u3400-\u9fff])[\p{L}\p{N}_])+/gu) || [];
-  return runs.flatMap((run) => (/^[\u3400-\u9fff]/.test(run) ? cut(run) : [run]));
+  return runs.flatMap((run) => (/^[\u3400-\u9fff]/.test(run) ? cut(run) : [markLongNumber(run)]));
 }
 """
+    )
 
     def __init__(self, options: dict[str, str]) -> None:
         super().__init__(options)
@@ -63,12 +98,13 @@ function splitQuery(query) {
         """The words of `text`, for the index."""
         runs = self.han.findall(text)
         words = [word for run in runs for word in jieba.cut(run, cut_all=True)]
-        return self.other.findall(text) + words + list("".join(runs))
+        return list(map(mark_long_number, self.other.findall(text))) + words + list("".join(runs))
 
 
 def setup(app: Sphinx) -> None:
-    """Register the splitter; jieba keeps its cache with this build, where no other user has one."""
+    """Register both languages; jieba keeps its cache with this build, where no other user has one."""
     app.doctreedir.mkdir(parents=True, exist_ok=True)
     jieba.dt.tmp_dir = str(app.doctreedir)
     jieba.setLogLevel(logging.WARNING)
-    app.add_search_language(SearchWords)
+    app.add_search_language(EnglishWords)
+    app.add_search_language(ChineseWords)
