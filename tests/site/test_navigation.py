@@ -47,6 +47,15 @@ def test_every_page_names_its_language_and_the_other_one(html: Path, docnames: l
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_link_to_other_documentation_says_what_it_leads_to(html: Path, docnames: list[str], language: str) -> None:
+    for name in docnames:
+        page = BeautifulSoup((html / language / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+        links = page.select("a.extlink-torch-page, a.extlink-npu-docs")
+        paths = [link.text for link in links if f"{link['href']}".removesuffix(".html").endswith(f"/{link.text}")]
+        assert paths == [], name
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_switch_keeps_page_and_anchor(page: Page, problems: list[str], site: str, language: str) -> None:
     page.goto(f"{site}{language}/install.html")
     anchor = page.locator(HEADING).first.get_attribute("id")
@@ -137,9 +146,11 @@ def test_the_site_works_from_a_folder(page: Page, html: Path) -> None:
         ("batch_size", "features/construction.html"),
         ("npu:0", "features/construction.html"),
         ("torch_npu", "install.html"),
+        ("107001", "troubleshooting.html"),
+        ("where", "features/tensor-like.html"),
     ],
 )
-def test_search_finds_api_names(
+def test_search_finds_api_names_and_codes_of_errors(
     page: Page, problems: list[str], site: str, language: str, query: str, expected: str
 ) -> None:
     assert expected in results(page, site, language, query)
