@@ -176,6 +176,18 @@ def test_another_text_of_a_module_that_no_distribution_holds_runs_its_pages(site
     assert cached() == {"index": True, "uses": False}
 
 
+def test_a_project_that_was_moved_executes_nothing(site):
+    conf = "import pathlib\ndoctest_path = [pathlib.Path(__file__).parents[1] / 'package']\n"
+    pages = {"index.md": "# T\n\n```{doctest}\n>>> import module\n>>> module.value\n1\n```\n"}
+    made = site({**pages, "../package/module.py": "value = 1\n"}, conf=conf)
+    assert made.build().status == 0
+    made.folder = made.folder.rename(made.folder.with_name("elsewhere"))
+    assert made.build().status == 0
+    assert "index: 1 passed (stored)" in made.log
+    made.write("../package/module.py", "value = 2\n")
+    assert made.build().status == 1
+
+
 def test_the_reason_of_a_block_that_is_not_run_is_prose(counted):
     made, executions = counted
     page = (made.source / "index.md").read_text() + "\n```{testcode}\n:norun: It is slow.\n\nx\n```\n"

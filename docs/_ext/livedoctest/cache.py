@@ -63,9 +63,14 @@ def common_key(device: Device, settings: Settings, stock: Stock, confdir: Path) 
         "engine": engine_sources(),
         "files": {name: hashlib.sha256(Path(confdir, name).read_bytes()).hexdigest() for name in settings.files},
         "settings": [settings.timeout, list(settings.normalizers)],
-        "stock": asdict(stock),
+        "stock": {**asdict(stock), "path": [relative(name, confdir) for name in stock.path]},
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def relative(name: str, confdir: Path) -> str:
+    """A path as results are stored with it, so that they hold where the project is moved."""
+    return Path(os.path.relpath(name, confdir)).as_posix()
 
 
 def distributions() -> list[str]:
@@ -116,10 +121,15 @@ def names_places(page: Page, run: Run) -> bool:
 
 
 class Cache:
-    """A folder with one file a page. Use it inside `with cache.alone():`, so that only one build executes."""
+    """A folder with one file a page. Use it inside `with cache.alone():`, so that only one build executes.
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    Args:
+        folder: The folder, which is made if there is none.
+        confdir: That of conf.py, from which stored results name the files of modules.
+    """
+
+    def __init__(self, folder: Path, confdir: Path):
+        self.folder, self.confdir = folder, confdir
         folder.mkdir(parents=True, exist_ok=True)
         self.lock = FileLock(folder / "lock")
         self._digests: dict[str, str] = {}
@@ -140,7 +150,7 @@ class Cache:
     def digest(self, name: str) -> str:
         """Of a module's file, as it was when this build asked first: a later change makes the page run again."""
         if name not in self._digests:
-            path = Path(name)
+            path = Path(self.confdir, name)
             self._digests[name] = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
         return self._digests[name]
 
@@ -169,7 +179,9 @@ class Cache:
         path = self.path(page.docname)
         content = {
             "key": key,
-            "modules": {name: self.digest(name) for name in sorted(run.modules)},
+            "modules": {
+                name: self.digest(name) for name in sorted(relative(each, self.confdir) for each in run.modules)
+            },
             "places": places_of(page) if names_places(page, run) else None,
             "results": run.results,
             "seconds": run.seconds,
@@ -205,7 +217,7 @@ def cache_of(app: Sphinx, settings: Settings) -> Cache:
     """The cache that the configuration names, relative to conf.py; by default beside the doctrees."""
     folder = Path(app.confdir, settings.cache) if settings.cache else Path(app.doctreedir, "livedoctest")
     try:
-        made = Cache(folder)
+        made = Cache(folder, Path(app.confdir))
     except OSError as error:
         raise Stop(f"the folder of stored results {folder} cannot be made: {error.strerror}") from None
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -50,7 +50,7 @@ class Stock:
         return cls(
             config.doctest_global_setup,
             config.doctest_global_cleanup,
-            tuple(map(str, config.doctest_path)),
+            tuple(map(os.path.abspath, config.doctest_path)),  # pages change folders
             flags_in(config.doctest_default_flags),
             config.doctest_test_doctest_blocks or "",
         )
