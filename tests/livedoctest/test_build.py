@@ -350,15 +350,24 @@ def test_code_that_is_included_as_text_is_named(site):
     assert "part.txt:1: WARNING: A literal block" in built.log
 
 
-@pytest.mark.parametrize("option", ["literal:", "code: python"])
-def test_code_that_restructured_text_includes_as_text_is_named(site, monkeypatch, option):
-    page = f"T\n=\n\n>>> 1\n1\n\n.. include:: sub/part.txt\n   :{option}\n"
-    made = site({"index.rst": page, "sub/part.txt": "x = [\n    >>> 1\n"})
+@pytest.mark.parametrize("part", ["", "start-line: 1", "start-after: head"])
+@pytest.mark.parametrize("option", ["literal:", "code: python", "code:"])
+@pytest.mark.parametrize("suffix", ["rst", "md"])
+def test_code_that_is_included_as_text_is_named_at_its_line(site, monkeypatch, suffix, option, part):
+    """There, or at the directive where the parser knows that; a page in reStructuredText does not, for `code`."""
+    options = [f":{each}" for each in (option, part) if each]
+    page = "T\n=\n\n>>> 1\n1\n\n.. include:: sub/part.txt\n   " + "\n   ".join(options) + "\n"
+    if suffix == "md":
+        page = f"# T\n\n{PASS}\n```{{include}} sub/part.txt\n" + "\n".join(options) + "\n```\n"
+    made = site({f"index.{suffix}": page, "sub/part.txt": "# head\nx = [\n    >>> 1\n"})
     monkeypatch.chdir(made.folder)
-    assert made.build().status == 2
-    places = re.findall(r"(\S+):(\d+): WARNING: A literal block", made.log)
-    wanted = made.source / "sub/part.txt" if option == "literal:" else made.source / "index.rst"
-    assert [place for place, _ in places] == [str(wanted)]
+    assert made.build().status == 2, made.log
+    places = re.findall(r"(\S+):(\d+): WARNING: A (?:python|literal) block", made.log)
+    first = 2 if part else 1
+    code = suffix == "md" and option.startswith("code")
+    directive = page[: page.index("include")].count("\n") + 1
+    wanted = (made.source / "index.md", directive) if code else (made.source / "sub/part.txt", first)
+    assert places == [tuple(map(str, wanted))], made.log
 
 
 def test_pages_with_another_suffix_are_looked_through_too(site):

@@ -71,7 +71,7 @@ class Collector:
             for line, words in scan.dropped(self.places.text(path), taken, self.doctree):
                 self.page.findings.append(Finding("UNVERIFIED", self.relative(path), line, words))
         for each in suspect.suspects(self.doctree, self.language, self.indented):
-            path, line = suspect.place_of(each.node, self.docpath)
+            path, line = self.place_of(each.node)
             if each.text:  # its node may have no line, or another
                 line = self.places.locator(path).literal_line(each.text, line)
             found = Finding("UNVERIFIED", self.relative(path), line, each.words)
@@ -88,11 +88,19 @@ class Collector:
         read = {path.resolve(): path for path in (*included, *self.places.locators, self.docpath)}
         return [path for real, path in read.items() if real not in shown and path.suffix not in MODULES]
 
+    def place_of(self, node: nodes.Element) -> tuple[Path, int]:
+        """The file and line of a node; of text from another file, where a directive shows it, else where it stands."""
+        path, line = suspect.place_of(node, self.docpath)
+        shown = suspect.file_shown(node, self.docpath) if isinstance(node, nodes.literal_block) else None
+        if shown is None or self.places.locator(path).includes(line):
+            return path, line
+        return shown, self.places.locator(shown).literal_line(node.astext().strip("\n"), line)
+
     def indented(self, block: nodes.literal_block) -> bool:
         """Whether a block of Markdown has no fence: MyST says `none` of it, and names the line of its text."""
         if block.get("language") != "none" or not block.astext().strip():
             return False
-        path, line = suspect.place_of(block, self.docpath)
+        path, line = self.place_of(block)
         return self.places.locator(path).starts(block.astext(), line)
 
     def mark(self, bare: nodes.doctest_block) -> None:
@@ -106,7 +114,7 @@ class Collector:
         path = suspect.file_shown(literal, self.docpath)
         program = path and path.suffix in scan.PROGRAMS and path.is_file()
         if path and program and suspect.looks_executable(literal) and MARK not in literal:
-            self.places.known[literal] = place = suspect.place_of(literal, self.docpath)
+            self.places.known[literal] = place = self.place_of(literal)
             try:
                 text = path.read_text(encoding="utf-8-sig").removesuffix("\n")
             except UnicodeDecodeError:

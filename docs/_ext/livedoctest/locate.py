@@ -99,7 +99,11 @@ class Locator:
     def literal_line(self, text: str, near: int) -> int:
         """The same for a text that is in none of our directives."""
         places = [self.numbers[at] for at in self.places(text, lambda at: at not in self.found)]
-        return min(places, key=lambda line: abs(line - near), default=near)
+        return min(places, key=lambda line: abs(line - near), default=None) or self.somewhere(text, near)
+
+    def includes(self, line: int) -> bool:
+        """Whether a directive that shows a file stands at a line."""
+        return any(number == line and "include" in row for number, row in zip(self.numbers, self.rows, strict=True))
 
     def starts(self, text: str, line: int) -> bool:
         """Whether the first row of a text is all that stands at a line."""
@@ -108,7 +112,7 @@ class Locator:
 
     def somewhere(self, text: str, near: int) -> int:
         """The line from `near` on, or before it, that shows the first line of a text among others; else `near`."""
-        first = next(row.strip() for row in text.expandtabs(TAB).split("\n") if row.strip())
+        first = next((row.strip() for row in text.expandtabs(TAB).split("\n") if row.strip()), "")
         shows = first_row(first)
         lines = (
             number for number, row in zip(self.numbers, self.rows, strict=True) if first in row and shows.search(row)

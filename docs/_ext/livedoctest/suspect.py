@@ -171,9 +171,6 @@ def file_shown(node: nodes.Element, page: Path) -> Path | None:
 
 def place_of(node: nodes.Element, page: Path) -> tuple[Path, int]:
     """The file and line of a node that stands on a page, or in a file that the page includes."""
-    shown = file_shown(node, page)
-    if shown and node.line == 1:  # as parsers leave text that is included literally
-        return shown, 1
     return source_path(node.source or str(page)), line_of(node)
 
 
