@@ -60,24 +60,29 @@ def page(row: dict[str, str], log: Path) -> str:
     return PAGE.format(modules=MODULES, log=str(log), code=row["Code"].strip("`"), limit=option)
 
 
-def told(row: dict[str, str]) -> tuple[str, str, str]:
-    """What the table says: the status of the faulty block, words from its report, and the status of the next one."""
-    status, _, words = row["The block"].partition(": ")
-    return status, words.strip("`"), {"not run": "failed", "passed": "passed"}[row["The next block"]]
+STATUS = {"not run": "failed", "passed, with a warning": "passed"}
+
+
+def told(row: dict[str, str], column: str) -> tuple[str, str]:
+    """What the table says of a block: its status, and words from its report."""
+    words, _, report = row[column].partition(": ")
+    return STATUS.get(words, words), report.strip("`")
 
 
 def differences(row: dict[str, str], blocks: list[dict[str, Any]], log: str, docname: str) -> Iterator[str]:
     """What is not as the table says."""
-    status, words, following = told(row)
     before, faulty, after = blocks
     if before["status"] != "passed":
         yield f"the block before: {before['reason']}"
+    (status, words), (following, late) = told(row, "The block"), told(row, "The next block")
     if (faulty["status"], after["status"]) != (status, following) or words not in faulty["reason"]:
         yield f"{faulty['status']}: {faulty['reason']}, then {after['status']}"
-    if following == "failed" and "did not run" not in after["reason"]:
+    if status == following == "failed" and "did not run" not in after["reason"]:
         yield f"the next block: {after['reason']}"
     if status == "failed" and not re.search(rf"{docname}\.md:1[1-4]: WARNING: testcode", log):
         yield "no warning names the line"
+    if late and not re.search(rf"{docname}\.md:1\d: WARNING: .*{re.escape(late)}", log):
+        yield "no warning names what came after the last block"
 
 
 def test_the_rows_are_counted():
@@ -105,7 +110,7 @@ def test_a_page_that_ends_the_server_comes_out_as_the_table_says(site, tmp_path)
     [row] = filter(ends_server, rows())
     pages = {f"page{number}.md": INNOCENT for number in range(2 * (os.cpu_count() or 1))}
     built = site({"index.md": page(row, tmp_path / "pids"), **pages}).build()
-    status, words, _ = told(row)
+    status, words = told(row, "The block")
     failed = [block for block in built.blocks() if block["status"] == status]
     assert words in failed[0]["reason"]
     assert len(failed) >= 2  # that of the block before may have died with the server

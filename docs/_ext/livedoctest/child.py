@@ -76,9 +76,10 @@ class Child:
                 importlib.import_module(name)
             shared = mmap.mmap(self.progress, PROGRESS.size)
             send, note = partial(write_line, self.control), partial(PROGRESS.pack_into, shared, 0)
-            Page(self.blocks, Path.cwd(), capture, send, note).run()
+            page = Page(self.blocks, Path.cwd(), capture, send, note)
+            page.run()
+            page.end()
             status = 0
-            atexit._run_exitfuncs()  # not the whole shutdown of the interpreter, which would wait for threads
         except BaseException:
             traceback.print_exc()
         finally:

@@ -240,4 +240,4 @@ def _killed(
         result = {"units": [], "warnings": [], "log": "", "seconds": 0.0, "moves": None, "fault": fault}
         yield {"docname": page["docname"], "block": number, "result": result}
         text = "did not run, because the server that runs pages has ended"
-    yield {"docname": page["docname"], "done": True, "seconds": 0.0, "modules": []}
+    yield {"docname": page["docname"], "done": True, "seconds": 0.0, "modules": [], "end": None}

@@ -64,6 +64,7 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     for name in sorted(pages):
         if pages[name].blocks:
             report.log_page(pages[name], outcomes[name], runs[name])
+        report.warn_unended(pages[name], outcomes[name], Path(app.srcdir))
         if any(each.failures for each in outcomes[name]):
             from livedoctest.advice import advice  # how outputs are accepted takes long to import; few builds need it
 
@@ -113,7 +114,7 @@ def executed(workshop: Workshop, pages: dict[str, Page], confdir: Path) -> dict[
 
         def keep(name: str) -> None:
             outcomes = judged(pages[name], jobs.runs[name], device, Normalizer(settings.normalizers))
-            if all(each.status != "failed" for each in outcomes):
+            if all(each.status != "failed" and not each.unended for each in outcomes):
                 workshop.cache.store(pages[name], keys[name], jobs.runs[name])
 
         for name in filter(jobs.complete, jobs.runs):

@@ -57,6 +57,12 @@ def page_line(sources: Collection[str]) -> int | None:
     return None
 
 
+def raising_line(trace: types.TracebackType | None, sources: Collection[str]) -> int | None:
+    """The last line of page code that an exception came through, or None."""
+    lines = (line for frame, line in traceback.walk_tb(trace) if frame.f_code.co_filename in sources)
+    return max(enumerate(lines), default=(0, None))[1]
+
+
 def page_stack(dump: str, source: str) -> tuple[str, int | None]:
     """Reduce faulthandler's dump to the page's frames and those they call.
 

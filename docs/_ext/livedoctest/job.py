@@ -82,6 +82,7 @@ class Jobs:
         if "result" not in event:
             self.runs[docname].seconds += event["seconds"]
             self.runs[docname].modules.update(event["modules"])
+            self._add_end(docname, blocks, event["end"])
             self._left[docname] -= 1
             return docname
         block = blocks[event["block"]]
@@ -90,6 +91,12 @@ class Jobs:
         else:
             self.runs[docname].results[block.ordinal].append(event["result"])
         return ""
+
+    def _add_end(self, docname: str, blocks: list[Block], end: dict[str, Any] | None) -> None:
+        """What shows after the last block counts as done by it; the global clean-up stands on no page."""
+        if end and any(end.values()):
+            last = next(block for block in reversed(blocks) if block.ordinal != GLOBAL)
+            self.runs[docname].results[last.ordinal][-1]["end"] = end
 
     def complete(self, docname: str) -> bool:
         """Whether all jobs of a page have ended."""

@@ -51,6 +51,7 @@ class Outcome:
     seconds: float = 0.0
     moves: dict[str, int] | None = None
     logs: list[str] = field(default_factory=list)
+    unended: str = ""  # what the page left running after this block, its last
 
 
 class Normalizer:
@@ -116,6 +117,7 @@ def outcome(
         seconds=sum(result["seconds"] for result in results),
         moves=shown_moves(block, last),
         logs=[result["log"] for result in results if result.get("log")],
+        unended=next((text for result in results if (text := unended(result))), ""),
     )
 
 
@@ -135,12 +137,19 @@ def shown_moves(block: Block, result: dict[str, Any]) -> dict[str, int] | None:
     return {name: counted[name] for name in block.moves} if block.moves and counted else None
 
 
+def unended(result: dict[str, Any]) -> str:
+    """What had to be ended after the last block, of which this is the result, or an empty string."""
+    fault = (result.get("end") or {}).get("fault")
+    return fault["text"] if fault and fault["kind"] == "timeout" else ""
+
+
 def failures_of(block: Block, result: dict[str, Any], device: Device, normalizer: Normalizer) -> Iterator[Failure]:
     """Everything in one result that is not as the page says."""
     fault = result["fault"]
     finished = result["units"][:-1] if fault else result["units"]
     for unit, got in zip(block.units, finished, strict=False):
         yield from unit_failures(unit, got, normalizer)
+    yield from end_failures(block, result, normalizer)
     if fault:
         printed = "".join(got["output"] for got in result["units"][-1:])
         yield Failure(fault["line"], fault["text"], block.code, got=normalizer.compared(printed), ended=True)
@@ -210,6 +219,19 @@ def warning_failures(block: Block, given: list[dict[str, Any]], normalizer: Norm
         what = f"gave a warning that the page does not show: {seen[0]}"
         line = next((each["line"] for each in given if each["line"]), block.line)
     yield Failure(line, what, block.code, wanted, "\n".join(seen), verdict.diff)
+
+
+def end_failures(block: Block, result: dict[str, Any], normalizer: Normalizer) -> Iterator[Failure]:
+    """What the page did after its last block, of which this is the result: there is no block to show it."""
+    end = result.get("end") or {"fault": None, "output": "", "warnings": []}
+    fault, printed = end["fault"], normalizer.compared(end["output"])
+    if fault and fault["kind"] != "timeout":
+        yield Failure(fault["line"], fault["text"], got=printed)
+    elif printed.strip():
+        yield Failure(block.line, "printed something after the last block of the page", got=printed)
+    if seen := [normalizer.compared(f"{each['category']}: {each['text']}") for each in end["warnings"]]:
+        line = next((each["line"] for each in end["warnings"] if each["line"]), block.line)
+        yield Failure(line, f"gave a warning after the last block of the page: {seen[0]}", got="\n".join(seen))
 
 
 def move_failures(block: Block, counted: dict[str, int] | None) -> Iterator[Failure]:

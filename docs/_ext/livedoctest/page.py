@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import atexit
 import builtins
 import contextlib
 import importlib
@@ -15,9 +16,7 @@ import linecache
 import os
 import sys
 import threading
-import traceback
 import types
-import warnings
 from collections.abc import Callable, Iterator
 from os import _exit, getpid  # by name: page code may replace what is in the module
 from pathlib import Path
@@ -27,8 +26,8 @@ from typing import Any
 
 from livedoctest import console, failure, imports
 from livedoctest.capture import Capture, flush
+from livedoctest.recorder import Recorder
 
-_MOST_WARNINGS = 100  # of a block; no page shows more
 _FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 
@@ -58,8 +57,9 @@ class Page:
         self._process = getpid()
         self._futures = 0
         self._module = types.ModuleType("__main__")
-        self._warnings = _Warnings({block["source"] for block in blocks})
+        self._warnings = Recorder({block["source"] for block in blocks})
         self._send_message = send
+        self._ended = False
 
     def run(self) -> None:
         """Run all blocks; one message as a block starts, one after each of its units, one as it ends.
@@ -86,6 +86,24 @@ class Page:
             )
         self._send({"modules": imports.local_files(self._folder)})
 
+    def end(self) -> None:
+        """End as a script does: wait for threads, then call what page code has registered; one message of all that.
+
+        What imported modules registered before the page began is called too, but it is none of the page's doing.
+        """
+        self._capture.begin_block()
+        self._warnings.begin_block()
+        # as multiprocessing does in its forked children, with the same private function: there is no public one
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        self._report_end()  # page code may have taken it off the list
+
+    def _report_end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            flush()
+            self._send({"end": {"output": self._capture.output(), "warnings": self._warnings.recorded}})
+
     def _prepare(self) -> None:
         vars(self._module)["__builtins__"] = builtins
         sys.modules["__main__"] = self._module
@@ -94,6 +112,7 @@ class Page:
         sys.path.insert(0, str(self._folder))
         _show_sources(self._blocks)
         self._warnings.install()
+        atexit.register(self._report_end)  # is called after all that page code registers
 
     def _send(self, message: dict[str, Any]) -> None:
         if getpid() != self._process:  # page code forked, and the child ran to the end of its unit
@@ -160,59 +179,6 @@ class Page:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code if code.endswith("\n") else code + "\n", encoding="utf-8", newline="\n")
         importlib.invalidate_caches()  # the import system looks at the time stamps of folders, which are too coarse
-
-
-class _Warnings:
-    """Records the warnings of page code instead of printing them.
-
-    And like them what Python only prints: exceptions that end a thread, or that nothing can catch, as in `__del__`.
-    """
-
-    def __init__(self, sources: set[str]) -> None:
-        self.recorded: list[dict[str, Any]] = []
-        self._sources = sources
-
-    def install(self) -> None:
-        warnings.showwarning = self._record
-        threading.excepthook = self._record_thread
-        sys.unraisablehook = self._record_unraisable
-
-    def begin_block(self) -> None:
-        """Forget which warnings have been given, so that each block gives its own; filters stay as set."""
-        self.recorded = []
-        self.install()  # the block before may have put something else in its place
-        with warnings.catch_warnings():
-            pass  # entering and leaving it makes every module's registry of given warnings out of date
-        # what `once` filters remember; private in name only, and the sole way to forget it
-        getattr(warnings, "onceregistry", {}).clear()
-
-    def _record(
-        self,
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: Any = None,
-        line: str | None = None,
-    ) -> None:
-        found = lineno if filename in self._sources else failure.page_line(self._sources)
-        self._add(category.__name__, str(message), found)
-
-    def _record_thread(self, ended: threading.ExceptHookArgs) -> None:
-        threading.__excepthook__(ended)
-        self._record_exception("ExceptionInThread", ended.exc_type, ended.exc_value)
-
-    def _record_unraisable(self, ignored: sys.UnraisableHookArgs) -> None:
-        sys.__unraisablehook__(ignored)
-        self._record_exception("ExceptionIgnored", ignored.exc_type, ignored.exc_value)
-
-    def _record_exception(self, category: str, kind: type[BaseException], error: BaseException | None) -> None:
-        text = "".join(traceback.format_exception_only(kind, error)).strip()
-        self._add(category, text, failure.page_line(self._sources))
-
-    def _add(self, category: str, text: str, line: int | None) -> None:
-        if len(self.recorded) < _MOST_WARNINGS:
-            self.recorded.append({"category": category, "text": failure.clean(text), "line": line})
 
 
 def _show_sources(blocks: list[dict[str, Any]]) -> None:

@@ -20,6 +20,7 @@ class Problem(Enum):
     INCLUDE = "A file includes itself, at once or through other files: take one of the includes out."
     FAILED = "A block printed, raised or warned something else than the page says."
     NOT_RUN = "A block could not run to its end: its process was killed, ended early or took too long."
+    UNENDED = "A page left a thread or a handler at exit that does not end: end it on the page, or make it a daemon."
     EMPTY_PAGE = "A page runs no block and does not say so: add blocks, or `livedoctest: none` to its front matter."
     CONTRADICTION = "A page says `livedoctest: none` but has blocks that run: remove one of the two."
     RECORD = "A record of a run on live hardware cannot be read: restore the file, or write it anew on that device."

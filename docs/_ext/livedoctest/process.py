@@ -19,7 +19,7 @@ from livedoctest.capture import Capture
 from livedoctest.child import FAILED, PROGRESS, STACK_SIGNAL, Child
 
 _STACK_SECONDS = 0.3  # for the process to write its stack before it is killed
-_EXIT_SECONDS = 5.0  # for what page code registered with atexit
+_EXIT_SECONDS = 5.0  # for threads to end, and for what page code registered with atexit
 _IMPORT_SECONDS = 120.0  # for a new interpreter to import what the server could not import for it
 _SHOWN = 10_000  # characters of endless output that are worth showing
 
@@ -58,6 +58,7 @@ class PageProcess:
         self._ended = 0  # blocks
         self._fault: dict[str, Any] | None = None
         self._cut_short = ""  # what the unit had printed that ran then
+        self._end: dict[str, Any] | None = None  # what showed after the last block
         self._received = b""
         self._started = self._block_started = time.monotonic()
         self._deadline = self._started + (self._blocks[0]["timeout"] if self._blocks else _EXIT_SECONDS)
@@ -112,6 +113,8 @@ class PageProcess:
             self._seen = message["size"]
         elif "modules" in message:
             self._modules = message["modules"]
+        elif "end" in message:
+            self._end = {**message["end"], "fault": None}
         else:
             yield self._result({"units": self._units, **message, "fault": None})
             if self._ended == len(self._blocks):
@@ -119,17 +122,25 @@ class PageProcess:
 
     def watch(self, now: float) -> None:
         """End the page if it has run or written for too long."""
+        done = self._fault is not None or self._end is not None
         if now > self._deadline:
-            if self._fault is None and self._ended < len(self._blocks):
-                timeout = self._blocks[self._ended]["timeout"]
-                self._set_fault("timeout", f"did not finish within {timeout:g} s")
+            if not done:
+                self._set_fault("timeout", self._too_long())
                 os.kill(self.pid, STACK_SIGNAL)
                 self._deadline = now + _STACK_SECONDS
             else:
                 self.kill()
-        elif self._fault is None and self._capture.too_much():
-            self._set_fault("output", f"wrote more than {captured.LIMIT:,} bytes")
+        elif not done and self._capture.too_much():
+            self._set_fault("output", f"wrote more than {captured.LIMIT:,} bytes{self._when()}")
             self.kill()
+
+    def _too_long(self) -> str:
+        if self._ended == len(self._blocks):
+            return f"did not end within {_EXIT_SECONDS:g} s{self._when()}"
+        return f"did not finish within {self._blocks[self._ended]['timeout']:g} s"
+
+    def _when(self) -> str:
+        return " after its last block" if self._ended == len(self._blocks) else ""
 
     def exited(self) -> bool:
         """Whether the process has ended; it stays a zombie, so that nothing else gets its number."""
@@ -146,24 +157,29 @@ class PageProcess:
         yield from self.read()
         self.kill()
         status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        if self._ended < len(self._blocks):
+        if self._end is None:
             yield from self._report_fault(status)
         for descriptor in self.descriptors():
             os.close(descriptor)
         shutil.rmtree(self._folder, ignore_errors=True)
         seconds = time.monotonic() - self._started
-        yield {"docname": self._docname, "done": True, "seconds": seconds, "modules": self._modules}
+        done = {"docname": self._docname, "done": True, "seconds": seconds}
+        yield {**done, "modules": self._modules, "end": self._end}
 
     def _report_fault(self, status: int) -> Iterator[Event]:
         if self._fault is None:
             runner = self._capture.logged().strip().rpartition("\n")[2] if status == FAILED else ""
-            self._set_fault("died", f"ended its process ({_status_text(status)})" + f": {runner}" * bool(runner))
+            words = f"ended its process{self._when()} ({_status_text(status)})"
+            self._set_fault("died", words + f": {runner}" * bool(runner))
         fault = self._fault
         assert fault is not None
         dump = os.pread(self._stack, captured.LIMIT, 0).decode("utf-8", errors="replace")
-        stack, line = failure.page_stack(dump, self._blocks[self._ended]["source"])
+        stack, line = failure.page_stack(dump, self._current()["source"])
         fault["line"] = line or fault["line"]
         fault["text"] += f"\n{stack}" if stack else ""
+        if self._ended == len(self._blocks):
+            self._end = {"output": self._cut_short, "warnings": [], "fault": fault}
+            return
         units = [*self._units, {"output": self._cut_short, "exception": None, "status": None}]
         yield self._result({"units": units, "log": self._capture.logged(), "fault": fault})
         for block in self._blocks[self._ended :]:
@@ -174,9 +190,13 @@ class PageProcess:
     def _set_fault(self, kind: str, text: str) -> None:
         index, line = PROGRESS.unpack_from(self._progress, 0)
         if index != self._ended or not line:
-            line = _first_line(self._blocks[self._ended])
+            line = _first_line(self._current())
         self._fault = {"kind": kind, "text": text, "line": line}
         self._cut_short = self._capture.output(self._seen)[:_SHOWN]  # now: the process may yet go on for a moment
+
+    def _current(self) -> dict[str, Any]:
+        """The block that runs, or the last one."""
+        return self._blocks[min(self._ended, len(self._blocks) - 1)]
 
     def _result(self, parts: dict[str, Any]) -> Event:
         now = time.monotonic()

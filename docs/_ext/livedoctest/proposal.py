@@ -11,9 +11,18 @@ from livedoctest import place
 from livedoctest.block import Block, Page, Unit
 from livedoctest.device import Device
 from livedoctest.edit import Edit, RefusedError, rows_of
-from livedoctest.outcome import Failure, Normalizer, move_failures, skip_reason, unit_failures, warning_failures
+from livedoctest.outcome import (
+    Failure,
+    Normalizer,
+    end_failures,
+    move_failures,
+    skip_reason,
+    unit_failures,
+    warning_failures,
+)
 from livedoctest.rewrite import rewritten
 
+NOT_SHOWN = "no block can show that: let one wait for it, or take it away"
 Part = int | str  # of a block: the index of a unit, "warnings" or "moves"
 
 
@@ -51,7 +60,10 @@ def propose(
     if skip_reason(block, device):
         return proposal
     faults = [result["fault"] for result in results if result["fault"]]
-    proposal.refusals += [Refusal(fault["line"], fault["text"].partition("\n")[0]) for fault in faults]
+    failing = [(fault["line"], fault["text"], "") for fault in faults]
+    ends = [end for result in results for end in end_failures(block, result, normalizer)]
+    failing += [(end.line, end.what, f"; {NOT_SHOWN}") for end in ends]
+    proposal.refusals += [Refusal(line, text.partition("\n")[0] + why) for line, text, why in failing]
     if not results:
         proposal.refusals.append(Refusal(block.line, "the block did not run"))
     rows = rows_of(source)

@@ -25,6 +25,17 @@ def warn_failures(page: Page, outcomes: list[Outcome], srcdir: Path, advice: Cal
             warn(problem, location, failure_text(block, failure, advice(block, failure)))
 
 
+def warn_unended(page: Page, outcomes: list[Outcome], srcdir: Path) -> None:
+    """A warning for what the page left running, at its last block."""
+    for block, outcome in zip(page.blocks, outcomes, strict=True):
+        if outcome.unended:
+            what, _, stack = outcome.unended.partition("\n")
+            remedy = "its script would hang. End the thread or handler that is left on the page, or make it a daemon."
+            warn(
+                Problem.UNENDED, f"{srcdir / block.source}:{block.line}", f"The page {what}: {remedy}\n{stack}".rstrip()
+            )
+
+
 def failure_text(block: Block, failure: Failure, advice: str) -> str:
     """The parts of a failure, always in this order: what, source, expected, got, diff, accept."""
     parts = [f"{block.kind}: {failure.what}"]
