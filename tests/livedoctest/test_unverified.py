@@ -58,6 +58,41 @@ def test_code_that_no_parser_sees_stops_the_build_at_its_line(site, suffix, text
     assert lines(built) == [at - ("latex" in text and suffix == "rst")], built.log
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<PRE>\nx = 1\n</PRE>",
+        "<xmp>\nx = 1\n</xmp>",
+        "<code>\nimport torch\nx = torch.ones(3)\n</code>",
+        "<p><code class='py'>import torch<br/>x = 1</code></p>",
+        "<div><CODE>  a = <b>1</b>\n  b = 2</CODE></div>",
+        "<textarea>\n$ ls\n$ pwd\n</textarea>",
+        "<p>&gt;&gt;&gt; 1</p>",
+        "<div><code>&gt;&gt;&gt; 1 + 1</code></div>",
+        "Some <code>>>> 1 + 1</code>",
+        "Some <code>x = 1\ny = 2</code>",
+        "```{raw} html\n<code>\nx = 1\ny = 2\n</code>\n```",
+    ],
+)
+def test_code_in_html_stops_the_build(site, html):
+    built = site({"index.md": PASS["md"] + html + "\n"}).build()
+    assert lines(built) == [PASS["md"].count("\n") + 1], built.log
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>Words <code>x = 1</code> and <kbd>$ ls</kbd></p>",
+        "<table><tr><td><code>torch.nn\n.Module</code></td></tr></table>",
+        "Some <code>torch.nn\n.Module</code> and <kbd>$ ls</kbd>",
+        "<!-- <pre>x = 1</pre> -->",
+    ],
+)
+def test_words_of_code_in_html_are_text(site, html):
+    built = site({"index.md": PASS["md"] + html + "\n"}).build("-W")
+    assert built.status == 0, built.log
+
+
 @pytest.mark.parametrize("text", ["```none\nx = 1\n```", "    some words\n", "- ```none\n  x = 1\n  ```"])
 def test_what_names_no_language_on_purpose_is_none_in_markdown(site, text):
     built = site({"index.md": PASS["md"] + text + "\n"}).build("-W")

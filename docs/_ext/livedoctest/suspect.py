@@ -15,6 +15,7 @@ from sphinx import addnodes
 
 from livedoctest.directives import DIRECTIVES, MARK
 from livedoctest.locate import source_path
+from livedoctest.markup import has_program, html_shows_code, latex_shows_code
 from livedoctest.scan import (
     CODE_DIRECTIVES,
     EXECUTABLE,
@@ -30,10 +31,7 @@ from livedoctest.scan import (
 SEVERE = 4  # the level of what docutils cannot go on with: a file that it cannot include, a title that fits nowhere
 PROMPT_IN_TEXT = re.compile(r"^[ \t]*>>>(?!>).*\S.*", re.MULTILINE)
 DIRECTIVE_IN_TEXT = re.compile(r"^[ \t]*(?:\.\.|…)[ \t]*(?P<name>[\w-]+)::?[ \t]*(?P<argument>\S*).*", re.MULTILINE)
-MARKUP = {
-    "html": re.compile(r"<pre\b|^\s*(`{3,}|~{3,})|^\s*>>> |^\s*(&gt;){3} ", re.MULTILINE),
-    "latex": re.compile(r"\\begin\{(verbatim|lstlisting|minted)", re.IGNORECASE),
-}
+MARKUP = {"html": html_shows_code, "latex": latex_shows_code}
 REMEDY = (
     "is not checked. Make it a {doctest}, {testcode}, {testconsole} or {testfile} block; if it cannot run, give that "
     "block `:norun: reason`; if it is no program, give it the language `text` and no prompt."
@@ -75,8 +73,7 @@ def suspects(doctree: nodes.document, usual: str, indented: Callable[[nodes.lite
             yield Suspect(quote, f"A bare `>>>` {REMEDY}")
     yield from filter(None, (in_text(node) for node in doctree.findall(nodes.Element) if is_text(node)))
     for raw in doctree.findall(nodes.raw):
-        shown = re.sub(r"<!--.*?-->", "", raw.astext(), flags=re.DOTALL)
-        if any(name in raw.get("format", "") and code.search(shown) for name, code in MARKUP.items()):
+        if any(name in raw.get("format", "") and shows_code(raw.astext()) for name, shows_code in MARKUP.items()):
             hint = " A fence below an HTML tag needs a blank line above it." if "html" in raw["format"] else ""
             yield Suspect(raw, f"Code inside {raw['format'].upper()} {REMEDY}{hint}")
 
@@ -147,6 +144,8 @@ def in_text(node: nodes.Element) -> Suspect | None:
         if has_code(row["name"], row["argument"]):
             hint = "In reStructuredText it needs a blank line above it and a space behind its dots."
             return Suspect(node, f"A directive of reStructuredText, which is only text here, {REMEDY} {hint}", row[0])
+    if any(isinstance(child, nodes.raw) for child in node.children) and has_program(text):
+        return Suspect(node, f"Code inside HTML {REMEDY}")
     if isinstance(node.parent, nodes.entry) and node.astext().lstrip().startswith(">>> "):
         return Suspect(node, f"A `>>>` in a table {REMEDY}")
     if prompt := PROMPT_IN_TEXT.search(text):
