@@ -142,6 +142,9 @@ def commands(text: str, line: int, flags: frozenset[str]) -> list[Unit]:
     if not units:
         raise PromptError("no line starts with '$ '", 0)
     for unit in units:  # a blank line may set commands apart
+        if re.search(r"(?<!\\)(\\\\)*\\$", unit.code):
+            words = "this command goes on behind its backslash: put '> ' before the next line"
+            raise PromptError(words, unit.expected_line - 1 - line)
         unit.expected = unit.expected.rstrip("\n") + "\n" if unit.expected.strip("\n") else ""
     return units
 
