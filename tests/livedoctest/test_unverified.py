@@ -17,6 +17,7 @@ MARKDOWN = {
     "indented in an item": "- Text\n\n      import os  HERE\n      os.getcwd()",
     "LaTeX": "```{raw} latex  HERE\n\\begin{verbatim}\nimport os\n\\end{verbatim}\n```",
     "text in an island": "```{eval-rst}\nText:\n>>> 1  # HERE\n2\n```",
+    "directive of a missing extension": "```{prompt} bash  HERE\nls\n```",
     "fence in an island": "```{eval-rst}\n~~~python  HERE\nimport os\n~~~\n```",
 }
 RESTRUCTURED = {
@@ -29,6 +30,7 @@ RESTRUCTURED = {
     "fence with a blank line": "~~~python  HERE\nimport os\n\nos.getcwd()\n~~~",
     "fence of ours": "~~~{testcode}  HERE\nprint(1)\n~~~",
     "no space behind dots": "..code-block:: python  HERE\n\n   print(1)",
+    "directive of a missing extension": ".. prompt:: bash  HERE\n\n   ls",
     "directive below text": "Text\n.. code-block:: python  HERE\n\n   print(1)",
     "escape that Python warns of": "Program::\n\n   import re  HERE\n   re.sub('\\d', '', 'x')",
     "shell by a directive": ".. highlight:: bash\n\n::\n\n   ls HERE",

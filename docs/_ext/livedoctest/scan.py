@@ -79,7 +79,9 @@ def dropped(text: str, taken: set[int], doctree: nodes.document) -> Iterator[tup
         name, opener, below = directive_name(info) or "", lines[number - 1], lines[number:]
         if number in fences:
             yield number, DROPPED
-        elif name and not (exists(name, doctree) or meant_by(name)) and holds_code(within(below, opener)):
+        elif not name or exists(name, doctree) or meant_by(name):
+            continue
+        elif base_language(info.partition("}")[2]) in EXECUTABLE or holds_code(within(below, opener)):
             yield number, f"There is no directive {name!r}, so this is dropped, and nothing checks the code in it."
 
 

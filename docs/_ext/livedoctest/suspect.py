@@ -104,6 +104,9 @@ def looks_executable(node: nodes.literal_block, shown: str = "", indented: bool 
     bare = set(languages) <= set(NO_LANGUAGE) or not is_language(own)
     text = node.astext()
     if isinstance(node.parent, nodes.system_message):  # a directive that docutils does not know, as it was written
+        directive = DIRECTIVE_IN_TEXT.match(text)
+        if directive and base_language(directive["argument"]) in EXECUTABLE:
+            return True
         text = textwrap.dedent(text.partition("\n")[2])
     if PROMPT.search(text) if bare else PROMPT.match(text):
         return True
