@@ -214,6 +214,7 @@ def test_a_second_build_reads_no_page_again(site):
     made = site(index=PASS)
     assert "1 added" in made.build().log
     assert "0 added, 0 changed, 0 removed" in made.build().log
+    assert "configuration has changed" not in made.log
 
 
 def test_the_report_is_no_part_of_a_book(site, tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.writers.html5 import HTML5Translator
 
 from livedoctest import records
@@ -18,6 +19,8 @@ from livedoctest.highlight import PROMPTS, transcript
 from livedoctest.messages import block_mark, page_foot, record_lines
 from livedoctest.outcome import Outcome
 from livedoctest.prompts import without_options
+
+_LAST = 900  # among the handlers of an event
 
 
 class live_program(nodes.literal_block):  # noqa: N801  docutils dispatches on class names
@@ -129,14 +132,18 @@ def leave_out(translator: Any, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
-def add_style(app: Sphinx) -> None:
-    """Let builders copy the style sheet of the marks; before that of a site, whose rules then win."""
-    app.config.html_static_path.append(str(Path(__file__).parent / "static"))
+def add_style(app: Sphinx, config: Config) -> None:
+    """Let builders copy the style sheet of the marks.
+
+    Said before the configuration is compared with that of the last build, which would else be called another one, and
+    after Sphinx has checked the folders.
+    """
+    config.html_static_path = [*config.html_static_path, str(Path(__file__).parent / "static")]
 
 
 def setup_marks(app: Sphinx) -> None:
     """Register the nodes, their style, and the handler that puts them into pages."""
-    app.connect("builder-inited", add_style)
+    app.connect("config-inited", add_style, _LAST)
     app.add_css_file("livedoctest.css")
     none = (leave_out, None)
     app.add_node(live_mark, html=(visit_mark, None), latex=none, text=none, man=none, texinfo=none)
