@@ -64,8 +64,7 @@ class ChineseWords(SearchEnglish):
     a word of every page that contains the query.
     """
 
-    lang = "zh"
-    language_name = "Chinese"
+    lang = "zh"  # its `language_name` stays English: Sphinx calls the stemmer by it
     stopwords = EnglishWords.stopwords
     han = re.compile(r"[\u3400-\u9fff]+")
     other = re.compile(r"[^\W\u3400-\u9fff]+")
