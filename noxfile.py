@@ -160,7 +160,7 @@ def install_torch(session: nox.Session) -> None:
 
 
 def refuse_other_machines(session: nox.Session) -> None:
-    """End the session where torch_npu has no wheel, which pip would say less clearly and much later."""
+    """End the session where the guide cannot run, which pip would say less clearly and much later."""
     if platform.system() != "Linux":
         session.error(f"torch_npu exists for Linux only, not {platform.system()}: use Linux or a container")
     if platform.machine() not in ("x86_64", "aarch64"):
@@ -168,7 +168,7 @@ def refuse_other_machines(session: nox.Session) -> None:
     if not (3, 11) <= sys.version_info < (3, 14):
         found = platform.python_version()
         remedy = "make .venv anew (venv --clear) with Python 3.11, 3.12 or 3.13"
-        session.error(f"torch_npu has no wheel for Python {found}: {remedy}")
+        session.error(f"the guide does not support Python {found}: {remedy}")
 
 
 def python(session: nox.Session, *arguments: str) -> None:

@@ -7,8 +7,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 
 from .errors import SetupError
 
-# The wheels of torch-npu 2.13.0 on PyPI: Linux on these machines, for these Pythons.
-MACHINES = ("x86_64", "aarch64")
+MACHINES = ("x86_64", "aarch64")  # PyPI has wheels of torch-npu 2.13.0 for Linux on these
+# Those that npusim is made for and tested with: torch-npu 2.13.0 has wheels for 3.10 and 3.14 too.
 PYTHONS = ("3.11", "3.12", "3.13")
 
 
@@ -31,7 +31,7 @@ def check_versions() -> None:
     """
     python = ".".join(platform.python_version_tuple()[:2])
     if python not in PYTHONS:
-        raise SetupError(f"torch_npu has no wheel for Python {python}: use one of {', '.join(PYTHONS)}")
+        raise SetupError(f"npusim does not support Python {python}: use one of {', '.join(PYTHONS)}")
     torch_npu, torch = _installed("torch-npu"), _installed("torch")
     wanted = _torch_for(torch_npu)
     if _parts(torch)[: len(wanted)] != wanted:
