@@ -106,6 +106,12 @@ def test_wrong_usage(arguments, capsys):
     assert "usage: " in capsys.readouterr().err
 
 
+def test_a_page_in_the_place_of_its_folder_is_told_what_to_write(site, capsys):
+    made = site(index=PASS)
+    assert main(["verify", str(made.source / "index.md")]) == 2
+    assert f"write `{made.source} index.md`" in capsys.readouterr().err
+
+
 def test_an_error_of_an_extension_is_no_failure_of_a_page(site, capsys):
     made = site(index=PASS, conf="def setup(app):\n    app.connect('source-read', lambda *_: 1 / 0)\n")
     assert main(["verify", str(made.source)]) == 2

@@ -61,6 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"accept does not run where the variable CI is set (CI={os.environ['CI']}): "
             "outputs are accepted by a person, who then reads the change. Verify instead."
         )
+    if options.source.is_file():
+        folder, name = options.source.parent, options.source.name
+        return unable(f"SRC is the folder of the pages, and {options.source} is a file: write `{folder} {name}`.")
     if not color_terminal():
         nocolor()
     configuration = options.conf_dir or options.source
