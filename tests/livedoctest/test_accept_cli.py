@@ -197,10 +197,12 @@ def test_a_terminated_command_leaves_no_folders(site, tmp_path):
 WAITING = """# T
 
 ```{testcode}
+:timeout: 3600
+
 import os, pathlib, time
 if begun := os.environ.get("BEGUN"):
     pathlib.Path(begun).touch()
-    time.sleep(60)
+    time.sleep(3600)
 ```
 """
 
