@@ -185,7 +185,7 @@ def run_here(_: Runner, jobs: list[dict[str, Any]]) -> Any:
                 units.append({"output": stream.getvalue(), "exception": None, "status": None})
             result = {"units": units, "warnings": [], "log": "", "seconds": 0.0, "moves": None, "fault": None}
             yield {"docname": job["docname"], "block": index, "result": result}
-        yield {"docname": job["docname"], "done": True, "seconds": 0.0, "modules": []}
+        yield {"docname": job["docname"], "done": True, "seconds": 0.0, "modules": [], "end": None}
 
 
 def command(*arguments: str) -> tuple[int, str]:
