@@ -87,6 +87,28 @@ def test_a_file_included_from_restructured_text_is_rewritten(site):
     assert (made.source / "a.txt").read_text() == "Text.\n\n>>> 1\n1\n"
 
 
+@pytest.mark.parametrize("part", ["start-line: 2", "start-after: BEGIN", "end-before: END", "end-line: 7"])
+def test_a_part_of_an_included_file_is_rewritten(site, capsys, part):
+    text = "Text.\n\n.. BEGIN\n\n>>> 1\n2\n\n.. END\n\nMore.\n"
+    pages = {"index.rst": f"T\n=\n\n.. include:: a.txt\n   :{part}\n"}
+    fence = "```{doctest}\n>>> 1\n2\n```"
+    pages["b.md"] = f"# T\n\n```{{include}} b.txt\n:{part}\n```\n"
+    made = site({**pages, "a.txt": text, "b.txt": text.replace(">>> 1\n2", fence).replace("..", "%")})
+    assert accept(made) == 0, capsys.readouterr()
+    assert (made.source / "a.txt").read_text() == text.replace("\n2\n", "\n1\n")
+    assert (made.source / "b.txt").read_text().count(fence.replace("2", "1")) == 1
+    assert accept(made) == 0
+
+
+def test_an_output_that_moves_what_a_page_includes_is_refused(site, capsys):
+    text = ">>> print(1, 2, 3, sep='\\n')\n1\n\n>>> 3\n3\n"
+    part = "T\n=\n\n.. include:: a.txt\n   :start-line: 3\n"
+    made = site({"index.rst": "T\n=\n\n.. include:: a.txt\n", "b.rst": part, "a.txt": text})
+    assert accept(made) == 1
+    assert "a.txt: refused" in capsys.readouterr().out
+    assert (made.source / "a.txt").read_text() == text
+
+
 def test_pages_that_include_a_file_must_agree(site, capsys):
     page = "# T\n\n```{testsetup}\nx = N\n```\n\n```{include} part.txt\n```\n"
     part = "```{doctest}\n>>> x\n1\n```\n"

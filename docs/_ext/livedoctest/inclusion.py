@@ -6,6 +6,7 @@ MyST would follow that one until Python's stack is full; docutils refuses it in 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from docutils import nodes
 from myst_parser.mdit_to_docutils import base
 from myst_parser.mocking import MockIncludeDirective
 from sphinx.application import Sphinx
+from sphinx.directives.other import Include as SphinxInclude
 from sphinx.environment import BuildEnvironment
 
 from livedoctest.block import Finding
@@ -60,6 +62,24 @@ class Include(MockIncludeDirective):
         words = f"{self.arguments[0]} includes this include, at once or through other files: take one of them out."
         finding = Finding("INCLUDE", os.path.relpath(self.document["source"], env.srcdir), self.lineno, words)
         env.current_document.setdefault(FINDINGS, []).append(finding)
+
+
+class DraftInclude(SphinxInclude):
+    """The directive `include` of reStructuredText, which reads the draft that `accept` tries out in a file's place.
+
+    The event at which Sphinx offers the text comes too late: the options have cut their part out of the old text then.
+    """
+
+    def read_file(self, path: str | os.PathLike[str]) -> str:
+        """The part of the file that the options choose."""
+        draft = getattr(self.env, "livedoctest_drafts", {}).get(Path(path).resolve())
+        if draft is None:
+            return super().read_file(path)
+        self.state.document.settings.record_dependencies.add(str(path))
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(draft.encode("utf-8", errors="surrogateescape"))
+            file.flush()
+            return super().read_file(file.name)
 
 
 def findings(env: BuildEnvironment) -> list[Finding]:

@@ -18,6 +18,7 @@ from livedoctest.conditions import Skips, settle
 from livedoctest.directives import MARK
 from livedoctest.execute import Verification
 from livedoctest.gallery import docname_of_script
+from livedoctest.inclusion import DraftInclude
 from livedoctest.pages import pages_of
 from livedoctest.stock import Stock
 
@@ -44,6 +45,7 @@ class Session:
         self.sources: dict[Path, bytes] = {}  # what stood in the files when their blocks were read
         self.drafts: dict[Path, str] = {}  # what is read in their place
         self._prose: dict[str, list[str]] = {}
+        app.add_directive("include", DraftInclude, override=True)
         app.connect("env-before-read-docs", self._choose)
         app.connect("source-read", self._read_draft, FIRST)
         app.connect("include-read", self._include_draft, FIRST)
@@ -88,7 +90,10 @@ class Session:
         content[0] = self.drafts.get(path, content[0])
 
     def _include_draft(self, app: Sphinx, path: Path, docname: str, content: list[str]) -> None:
-        content[0] = self.drafts.get(self.source(str(path)), content[0])
+        """MyST offers the whole file; of reStructuredText it is the draft already, or a part of it."""
+        source = self.source(str(path))
+        if source in self.drafts and parsed_text(content[0]) == parsed_text(self.sources[source].decode("utf-8")):
+            content[0] = self.drafts[source]
 
     def _remember(self, app: Sphinx, doctree: nodes.document) -> None:
         docname = app.env.docname
