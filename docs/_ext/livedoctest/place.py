@@ -15,6 +15,8 @@ from livedoctest.rewrite import TRAILING
 MARGIN = (
     " \t>#"  # what may stand before text: indentation, quotes, and in the script of a gallery the marks of comments
 )
+MARKS = r"[\s>#]*"  # the same at the beginning of a row
+INDENT = "   "  # of the content of a directive in reStructuredText
 PROMPTS = {"doctest": ">>> ", "testconsole": "$ "}
 MOST = 1_000_000  # pairs of rows that are compared to find those that can stay
 
@@ -70,13 +72,14 @@ def text_span(rows: Sequence[str], line: int, text: Sequence[str]) -> Span:
     return checked(rows, line - 1, text, prefix_before(rows, line - 1 + at, text[at]))
 
 
-def empty_span(rows: Sequence[str], name: str, line: int) -> Span:
-    """The place in a fenced directive that has no text, opened at a line."""
-    _, end = extent(rows, name, line)
-    match = re.match(r"[\s>]*(?=[`~:])", rows[end - 1])
-    if not match:
-        raise RefusedError(f"its {name} is empty: write the text into it")
-    return Span(end - 1, end - 1, match[0])
+def filling(rows: Sequence[str], name: str, line: int, new: list[str]) -> Edit:
+    """The edit that puts text into a directive that has none, opened at a line."""
+    start, end = extent(rows, name, line)
+    if match := re.match(rf"{MARKS}(?=\.\. )", rows[start]):
+        return Edit(end, end, Span(0, 0, match[0] + INDENT).written(["", *new]))
+    prefix = rows[end - 1][: len(rows[end - 1]) - len(rows[end - 1].lstrip(" \t>"))]
+    span = Span(end - 1, end - 1, prefix)
+    return Edit(span.start, span.end, span.written(with_blank(rows, span, new)))
 
 
 def prefix_before(rows: Sequence[str], at: int, text: str) -> str:
@@ -125,7 +128,7 @@ def extent(rows: Sequence[str], name: str, line: int) -> tuple[int, int]:
         if fence.closer is None:
             raise unclosed(fence)
         return fence.opener, fence.closer + 1
-    opener = re.compile(rf"(?P<indent>[\s>#]*)\.\. {name}::", re.IGNORECASE)
+    opener = re.compile(rf"(?P<indent>{MARKS})\.\. {name}::", re.IGNORECASE)
     start = next((number for number in range(min(at, len(rows) - 1), -1, -1) if opener.match(rows[number])), None)
     match = opener.match(rows[start]) if start is not None else None
     if start is None or match is None:
@@ -150,8 +153,10 @@ def new_output(rows: Sequence[str], block: Block, new: Sequence[str]) -> Edit:
         return new_cell(rows, block, new)
     fence = fence_of(rows, block.line - 1, "testcode")
     if fence is None:
-        shown = "\n".join(f"       {row}" for row in new)
-        raise RefusedError(f"add a `.. testoutput::` below this testcode, with\n{shown}")
+        start, end = extent(rows, "testcode", block.line)
+        before, _, group = rows[start].partition(".. ")
+        opener = f".. testoutput::{group.partition('::')[2]}"
+        return Edit(end, end, Span(0, 0, before).written(["", opener, "", *Span(0, 0, INDENT).written(new)]))
     if fence.closer is None:
         raise unclosed(fence)
     before = rows[fence.opener][: rows[fence.opener].index(fence.marks)]

@@ -125,9 +125,9 @@ def output_edits(unit: Unit, new: list[str], rows: Sequence[str]) -> Iterator[Ed
     """The edits of the text of a testoutput."""
     if unit.expected.strip():
         span = place.text_span(rows, unit.expected_line, unit.expected.split("\n")[:-1])
+        yield from span.edits(rows, place.with_blank(rows, span, new))
     else:
-        span = place.empty_span(rows, "testoutput", unit.expected_line)
-    yield from span.edits(rows, place.with_blank(rows, span, new))
+        yield place.filling(rows, "testoutput", unit.expected_line, new)
 
 
 def warning_edits(
@@ -150,7 +150,7 @@ def warning_edits(
     elif block.warnings:
         yield from place.text_span(rows, block.warnings_line, block.warnings).edits(rows, new)
     else:
-        yield from place.empty_span(rows, "testwarning", block.warnings_line).edits(rows, new)
+        yield place.filling(rows, "testwarning", block.warnings_line, new)
 
 
 def move_edits(block: Block, results: list[dict[str, Any]], rows: Sequence[str]) -> Iterator[Edit]:
