@@ -55,6 +55,45 @@ def test_out_of_memory_across_allocations(torch):
     assert torch.empty(6 << 30, dtype=torch.int8, device="npu").numel() == 6 << 30
 
 
+TOO_LARGE = {
+    "zeros": lambda torch, x, n: torch.zeros(n, device=x.device),
+    "ones": lambda torch, x, n: torch.ones(n, device=x.device),
+    "full": lambda torch, x, n: torch.full((n,), 2.0, device=x.device),
+    "rand": lambda torch, x, n: torch.rand(n, device=x.device),
+    "like another": lambda torch, x, n: torch.ones_like(x.expand(n)),
+    "filled later": lambda torch, x, n: x.new_zeros(n),
+    "of the host": lambda torch, x, n: x.cpu().expand(n).to(x.device),
+}
+
+
+@pytest.mark.parametrize("case", TOO_LARGE)
+def test_what_is_too_large_is_refused_before_the_host_is_touched(torch, case):
+    import resource
+
+    x = torch.ones(1, device="npu")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(torch.OutOfMemoryError, match=r"NPU out of memory\. Tried to allocate 36\.00 GiB"):
+        TOO_LARGE[case](torch, x, 9 << 30)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10  # KiB
+
+
+RESULTS_TOO_LARGE = {
+    "a sum": lambda torch, x, n: x.expand(n) + 1,
+    "a copy": lambda torch, x, n: x.expand(n).contiguous(),
+    "a cast": lambda torch, x, n: x.expand(n).half().float(),
+    "a sequence": lambda torch, x, n: torch.arange(n, device=x.device),
+    "whole numbers": lambda torch, x, n: torch.randint(5, (n,), device=x.device),
+    "into a tensor that grows": lambda torch, x, n: torch.add(x.expand(n), 1, out=torch.empty(0, device=x.device)),
+}
+
+
+@pytest.mark.parametrize("case", RESULTS_TOO_LARGE)
+def test_results_that_neither_the_host_nor_the_device_has_memory_for(torch, case):
+    with pytest.raises(torch.OutOfMemoryError, match="NPU out of memory"):
+        RESULTS_TOO_LARGE[case](torch, torch.ones(1, device="npu"), 1 << 42)
+    assert (torch.ones(2, device="npu") + 1).tolist() == [2, 2]
+
+
 def test_a_fraction_of_the_memory(torch):
     torch.npu.set_per_process_memory_fraction(0.25, 0)
     with pytest.raises(torch.OutOfMemoryError, match="NPU out of memory"):

@@ -1,6 +1,7 @@
 """The generic kernel: an operator on NPU tensors, computed by its CPU kernel on their memory."""
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -71,10 +72,25 @@ def host_kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
             if indexing:
                 check_indexed(args[0], *args[2:3])
                 count_indices(args[1], device)
-            result = run(call, host_args, host_kwargs) if run else compute(*host_args, **host_kwargs)
+            try:
+                result = run(call, host_args, host_kwargs) if run else compute(*host_args, **host_kwargs)
+            except RuntimeError as error:
+                check_memory(device, error)
+                raise
             return call.to_device(result)
 
     return kernel
+
+
+def check_memory(device: torch.device | None, error: RuntimeError) -> None:
+    """Where the host has no memory for a result, raise torch_npu's error if the device has none either."""
+    asked = re.search(r"DefaultCPUAllocator: .*you tried to allocate (\d+) bytes", str(error))
+    if asked is None:
+        return
+    try:
+        torch.empty(int(asked[1]), dtype=torch.uint8, device=device or "npu")
+    except torch.OutOfMemoryError as of_device:
+        raise of_device from None
 
 
 def loop_over_lists(op: torch._ops.OpOverload) -> Callable[..., Any] | None:

@@ -12,7 +12,7 @@ import torch_npu  # noqa: F401  (registers the kernels that ours override)
 from . import batch_norm, copies, draws, foreach, fused, masks, sparse
 from .host import host_kernel
 from .refusals import checked, packed
-from .tables import KEPT, LOOPS_OF_COPIES, PACKED
+from .tables import FILLING, KEPT, LOOPS_OF_COPIES, PACKED
 
 DEVICE, AUTOGRAD, SPARSE = "PrivateUse1", "AutogradPrivateUse1", "SparsePrivateUse1"
 Register = Callable[[str, Callable[..., Any], str], None]
@@ -49,7 +49,7 @@ def _install_generic(register: Register) -> None:
         op = _overload(name)
         if op is None:  # an operator of torch_npu's own namespace, registered in both
             continue
-        if name in LOOPS_OF_COPIES:
+        if name in LOOPS_OF_COPIES | FILLING:
             register(name, _stock(op, "CompositeExplicitAutograd"), DEVICE)
         elif _has(name, "CompositeImplicitAutograd") and not _has(name, "CPU"):
             composite = checked(name, _stock(op, "CompositeImplicitAutograd"))

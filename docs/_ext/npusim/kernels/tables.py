@@ -31,6 +31,9 @@ MIXED_DEVICES = INDEXING | {"copy", "resize_as_", "_amp_foreach_non_finite_check
 # torch's own loop over copy_, which goes between devices.
 LOOPS_OF_COPIES = frozenset({"_foreach_copy_"})
 
+# torch's own factories that fill: memory of the device first, so that it refuses before the host has touched as much.
+FILLING = frozenset({"full", "ones", "ones_like", "zeros"})
+
 # Operators that copy and do not compute: not counted.
 COPIES = frozenset({"clone", "copy"})
 
