@@ -146,7 +146,7 @@ def test_operators_that_are_taken(torch, call, dtype):
 def test_transforms_are_products_of_matrices(torch):
     x = torch.ones(4, dtype=torch.float64).to("npu")
     for call in (torch.fft.rfft, lambda x: torch.fft.fft(x.to(torch.complex128)), torch.fft.ifft, torch.fft.irfft):
-        with pytest.raises(RuntimeError, match="call aclnnMatmul failed, error code is 161002"):
+        with refusal("aclnnMatmul", "Tensor self", "float64"):  # torch_npu hands over real and imaginary parts
             call(x)
     assert torch.fft.irfft(torch.fft.rfft(x.float())).tolist() == [1, 1, 1, 1]
 
@@ -157,6 +157,52 @@ def test_checks_of_torch_npu_itself(torch):
         torch.linalg.svd(x)
     with pytest.raises(RuntimeError, match="not support torch\\.fp64 dtypes"):
         torch.nn.functional.interpolate(x[None, None], size=(4, 4), mode="bilinear")
+
+
+def test_products_of_eight_bits(torch):
+    x = torch.ones(16, 16).to(torch.float8_e4m3fn).to("npu")
+    with pytest.raises(RuntimeError, match="_scaled_mm is supported only on the Ascend950 platform and after"):
+        torch._scaled_mm(x, x.t(), torch.ones(1, device="npu"), torch.ones(1, device="npu"))
+
+
+OUT = {
+    "addcmul": lambda torch, x, out: torch.addcmul(x, x, x, out=out),
+    "addcdiv": lambda torch, x, out: torch.addcdiv(x, x, x, out=out),
+    "angle": lambda torch, x, out: torch.angle(x, out=out),
+    "logit": lambda torch, x, out: torch.logit(x, 0.1, out=out),
+    "pow": lambda torch, x, out: torch.pow(x, 2, out=out),
+    "square": lambda torch, x, out: torch.square(x, out=out),
+    "stack": lambda torch, x, out: torch.stack([x, x], out=out),
+    "std": lambda torch, x, out: torch.std(x, 0, out=out),
+    "var": lambda torch, x, out: torch.var(x, 0, correction=0, out=out),
+}
+
+
+@pytest.mark.parametrize("name", {"float16": "Half", "float64": "Double", "complex64": "ComplexFloat"}.items())
+@pytest.mark.parametrize("call", OUT)
+def test_results_that_torch_npu_writes_in_their_own_dtype_only(torch, call, name):
+    # Seen with the wheel's own kernels; the CPU casts.
+    x = torch.full((2, 2), 0.5, device="npu")
+    with pytest.raises(RuntimeError, match=rf"^expected dtype Float but got dtype {name[1]}$"):
+        OUT[call](torch, x, torch.empty(0, dtype=getattr(torch, name[0]), device="npu"))
+    out = torch.empty(0, device="npu")
+    assert OUT[call](torch, x, out) is out
+    torch.testing.assert_close(out.cpu(), OUT[call](torch, x.cpu(), torch.empty(0)))
+
+
+def test_results_whose_dtype_is_the_first_of_several(torch):
+    x, half = torch.ones(2, device="npu"), torch.ones(2, dtype=torch.half, device="npu")
+    assert torch.stack([x, half], out=torch.empty(0, device="npu")).dtype == torch.float32
+    with pytest.raises(RuntimeError, match=r"^expected dtype Half but got dtype Float$"):
+        torch.stack([half, x], out=torch.empty(0, device="npu"))
+    with pytest.raises(RuntimeError, match=r"^expected dtype Float but got dtype Half$"):
+        torch.addcmul(half, x, x, out=half.clone())
+
+
+def test_results_that_are_cast(torch):
+    x = torch.ones(2, device="npu")
+    assert torch.add(x, 1, out=torch.empty(0, dtype=torch.half, device="npu")).tolist() == [2, 2]
+    assert torch.pow(x, x, out=torch.empty(0, dtype=torch.half, device="npu")).tolist() == [1, 1]
 
 
 def test_what_float64_can_do(torch):

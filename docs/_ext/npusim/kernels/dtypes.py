@@ -13,13 +13,15 @@ import torch
 
 
 class Function(NamedTuple):
-    """A function of CANN and its name for the tensor that it refuses."""
+    """A function of CANN, its name for the tensor that it refuses, and what dtype that has if not the operator's."""
 
     name: str
-    tensor: str
+    tensor: str = "self"
+    dtype: torch.dtype | None = None
 
 
-# By dtypes: aten's operator, or one overload of it, and CANN's function, with the tensor unless that is `self`.
+# By dtypes: aten's operator, or one overload of it, and CANN's function, with the tensor unless that is `self`, and the
+# dtype that it gets.
 _REFUSED = {
     "float64": {
         "_adaptive_avg_pool2d": "AdaptiveAvgPool2d",
@@ -158,8 +160,8 @@ _REFUSED = {
     },
     "complex128": {
         "abs": "Abs",
-        "_fft_c2c": "Matmul",
-        "_fft_c2r": "Matmul",
+        "_fft_c2c": "Matmul self float64",  # of real and imaginary parts
+        "_fft_c2r": "Matmul self float64",
         "im2col": "Im2col",
         "index": "Index",
         "tril": "Tril",
@@ -223,10 +225,9 @@ def _by_operator() -> dict[str, dict[torch.dtype, Function]]:
     table: dict[str, dict[torch.dtype, Function]] = {}
     for dtypes, functions in _REFUSED.items():
         for operator, words in functions.items():
-            name, _, tensor = words.partition(" ")
-            table[operator] = {
-                getattr(torch, dtype): Function(f"aclnn{name}", tensor or "self") for dtype in dtypes.split()
-            }
+            name, *rest = words.split()
+            function = Function(f"aclnn{name}", *rest[:1], *(getattr(torch, given) for given in rest[1:]))
+            table[operator] = dict.fromkeys((getattr(torch, dtype) for dtype in dtypes.split()), function)
     return table
 
 

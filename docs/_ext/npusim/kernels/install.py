@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch_npu  # noqa: F401  (registers the kernels that ours override)
 
-from . import batch_norm, copies, draws, foreach, fused, masks, sparse
+from . import batch_norm, copies, draws, foreach, fused, masks, outputs, sparse
 from .host import host_kernel
 from .refusals import checked, packed
 from .tables import FILLING, KEPT, LOOPS_OF_COPIES, PACKED
@@ -64,7 +64,7 @@ def _install_generic(register: Register) -> None:
 
 
 def _kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
-    kernel = foreach.checked(op, host_kernel(op))
+    kernel = outputs.checked(op, foreach.checked(op, host_kernel(op)))
     return masks.filling(op, kernel) if op._schema.name in masks.OPERATORS else kernel
 
 

@@ -33,9 +33,13 @@ UNSIGNED = frozenset([torch.uint16, torch.uint32, torch.uint64])
 COMPUTED_DTYPES = frozenset([torch.int64, torch.bool])
 COMPUTED_OPERATORS = frozenset(["_log_softmax_backward_data", "_softmax_backward_data", "abs"])
 
+EIGHT_BITS = frozenset([torch.float8_e4m3fn, torch.float8_e5m2])
+
 # torch_npu's own, before it calls CANN: the files of these names in Ascend/op-plugin, op_plugin/ops/opapi.
 OWN = {
     "_linalg_svd": (frozenset([torch.float64, torch.complex64, torch.complex128]), "svd_npu only supported Float"),
+    "_scaled_mm": (EIGHT_BITS, "_scaled_mm is supported only on the Ascend950 platform and after."),
+    "_scaled_mm_v2": (EIGHT_BITS, "_scaled_mm is supported only on the Ascend950 platform and after."),
     "upsample_bilinear2d": (frozenset([torch.float64]), "upsample_binlinear_2d not support torch.fp64 dtypes"),
 }
 # Others have the same name there.
@@ -68,7 +72,7 @@ def check(operator: str, args: Sequence[Any], dtype: torch.dtype) -> None:
         raise refusal(name, ARITHMETIC[base][scalar], "tensor 0" if base == "cat" else "Tensor self", dtype)
     function = _functions(operator)[dtype]
     if dtype not in COMPUTED_DTYPES and base not in COMPUTED_OPERATORS:
-        raise refusal(name, function.name, f"Tensor {function.tensor}", dtype)
+        raise refusal(name, function.name, f"Tensor {function.tensor}", function.dtype or dtype)
     words = f"{function.name} of CANN takes no {cann_name(dtype)}: an NPU refuses this call. Cast to float32."
     warnings.warn(words, HardwareWarning, stacklevel=3)  # at the line that calls the kernel
 
