@@ -153,6 +153,14 @@ def reduce_scatter():
     equal(result, [size * rank] * 2)
 
 
+@check
+def reduce_scatter_of_uneven_sizes():
+    for operation, value in ((dist.ReduceOp.SUM, sum(range(size))), (dist.ReduceOp.MAX, size - 1)):
+        result = full(-1.0, rank + 1)
+        dist.reduce_scatter(result, [full(float(rank), part + 1) for part in range(size)], operation)
+        equal(result, [value] * (rank + 1))
+
+
 # ---- from all, to all ----
 
 

@@ -42,10 +42,14 @@ torch.npu.synchronize()
 print("passed")
 """
 
+UNEVEN = "reduce_scatter(torch.ones(rank + 1, device=device{0}), [torch.ones(n, device=device{0}) for n in (1, 2)]{1})"
+
 # HCCL's documents of the operations for the Atlas A2, and HcomCheckUserRank in hicann/hccl, src/common/param_check.cc.
 REFUSED = {
     "all_reduce(torch.ones(2, dtype=torch.bfloat16, device=device), dist.ReduceOp.PRODUCT)": "takes no all_reduce",
     "reduce(torch.ones(2, dtype=torch.int16, device=device), 0, dist.ReduceOp.PRODUCT)": "takes no reduce",
+    UNEVEN.format("", ", dist.ReduceOp.PRODUCT"): "takes no reduce_scatter of uneven parts",
+    UNEVEN.format(", dtype=torch.int64", ""): "takes no reduce_scatter of uneven parts",
     "broadcast(torch.ones(2, device=device), 2)": "no rank 2 in communicator",
     "reduce(torch.ones(2, device=device), 2)": "no rank 2 in communicator",
     "batch_isend_irecv([dist.P2POp(dist.isend, torch.ones(2, device=device), 2)])": "no rank 2 in communicator",

@@ -67,7 +67,8 @@ struct Operation {
     Output local;
     const char *own;
     Output result;
-    uint64_t count; /* elements of the result */
+    uint64_t count;      /* elements of the result */
+    const char *refused; /* why it fails when it runs; NULL: it does not */
 };
 
 extern Communicator *communicators;
@@ -83,6 +84,7 @@ size_t hccl_bytes(uint64_t count, int dtype);
 int hccl_dtype_known(int dtype);
 int hccl_refused(const char *what);
 int hccl_reducible(int reduction, int dtype);
+int hccl_reducible_unevenly(int reduction, int dtype);
 void hccl_reduce(const Operation *operation);
 
 /* State of a member: -1 not there yet, 0 there, 1 left or dead. */

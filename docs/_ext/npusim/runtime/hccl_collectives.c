@@ -185,8 +185,8 @@ int HcclReduce(void *source, void *target, uint64_t count, int dtype, int reduct
     return operation_issue(operation, stream);
 }
 
-int HcclReduceScatterV(void *source, const uint64_t *counts, const uint64_t *starts, void *target,
-                       uint64_t count, int dtype, int reduction, void *handle, void *stream) {
+static int reduce_scatter(void *source, const uint64_t *counts, const uint64_t *starts, void *target,
+                          uint64_t count, int dtype, int reduction, void *handle, void *stream) {
     Communicator *communicator = handle;
     const char *own = (char *)source + hccl_bytes(starts[communicator->rank], dtype);
     Operation *operation =
@@ -201,12 +201,23 @@ int HcclReduceScatterV(void *source, const uint64_t *counts, const uint64_t *sta
     return operation_issue(operation, stream);
 }
 
+int HcclReduceScatterV(void *source, const uint64_t *counts, const uint64_t *starts, void *target,
+                       uint64_t count, int dtype, int reduction, void *communicator, void *stream) {
+    if (!hccl_reducible_unevenly(reduction, dtype)) {
+        /* The call's own error is lost in torch_npu, and the result would be what was there before. */
+        Operation *operation = operation_new(communicator, "reduce_scatter", 0);
+        operation->refused = "reduce_scatter of uneven parts of this dtype with this reduction";
+        return operation_issue(operation, stream);
+    }
+    return reduce_scatter(source, counts, starts, target, count, dtype, reduction, communicator, stream);
+}
+
 int HcclReduceScatter(void *source, void *target, uint64_t count, int dtype, int reduction,
                       void *communicator, void *stream) {
     uint32_t n = ((Communicator *)communicator)->size;
     uint64_t counts[n], starts[n];
     equal_parts(n, count, counts, starts);
-    return HcclReduceScatterV(source, counts, starts, target, count, dtype, reduction, communicator, stream);
+    return reduce_scatter(source, counts, starts, target, count, dtype, reduction, communicator, stream);
 }
 
 /* ---- not simulated ---- */

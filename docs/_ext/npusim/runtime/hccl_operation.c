@@ -222,7 +222,15 @@ static int wait_until_taken(const Operation *operation, const Outgoing *message,
     return H_OK;
 }
 
+static Error refuse(const Operation *operation) {
+    operation->communicator->error = hccl_refused(operation->refused);
+    fprintf(stderr, "[npusim] %s\n", last_message);
+    return COMMUNICATION;
+}
+
 Error operation_run(Operation *operation) {
+    if (operation->refused)
+        return refuse(operation);
     double end = now_ms() + settings.limit_ms;
     int result = push(operation, end);
     stage_outputs(operation);

@@ -49,6 +49,11 @@ int hccl_reducible(int reduction, int dtype) {
     }
 }
 
+/* The same, HcclReduceScatterV.md. */
+int hccl_reducible_unevenly(int reduction, int dtype) {
+    return hccl_reducible(reduction, dtype) && reduction != PRODUCT && dtype != INT64;
+}
+
 /* ---- 16-bit floats; not _Float16, which gcc knows on x86-64 from version 12 only ---- */
 
 static uint32_t bits_of(float value) {
