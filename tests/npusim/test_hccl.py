@@ -48,6 +48,8 @@ UNEVEN = "reduce_scatter(torch.ones(rank + 1, device=device{0}), [torch.ones(n, 
 REFUSED = {
     "all_reduce(torch.ones(2, dtype=torch.bfloat16, device=device), dist.ReduceOp.PRODUCT)": "takes no all_reduce",
     "reduce(torch.ones(2, dtype=torch.int16, device=device), 0, dist.ReduceOp.PRODUCT)": "takes no reduce",
+    "broadcast(torch.ones(2).to(torch.float8_e4m3fn).to(device), 0)": "takes no broadcast of this dtype",
+    "send(torch.ones(2).to(torch.float8_e5m2).to(device), other)": "takes no send of this dtype",
     UNEVEN.format("", ", dist.ReduceOp.PRODUCT"): "takes no reduce_scatter of uneven parts",
     UNEVEN.format(", dtype=torch.int64", ""): "takes no reduce_scatter of uneven parts",
     "broadcast(torch.ones(2, device=device), 2)": "no rank 2 in communicator",
