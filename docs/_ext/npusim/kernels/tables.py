@@ -4,6 +4,7 @@
 KEPT = frozenset(
     [
         "empty",
+        "empty_like",
         "empty_strided",
         "as_strided",
         "view",
