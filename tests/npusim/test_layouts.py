@@ -44,6 +44,17 @@ def test_sparse_gradients(torch):
     check(torch, function, torch.ones(3, 2), torch.tensor([1, 1, 0]))
 
 
+def test_zeros_drop_out_where_a_sparse_tensor_is_a_mask(torch):
+    # mul_out_sparse in op-plugin's SparseTensorUtils.cpp: it makes a sparse tensor of the product of dense ones.
+    mask = torch.eye(2).to_sparse().to("npu")
+    assert torch.tensor([[3.0, 1], [1, 0]], device="npu").sparse_mask(mask)._values().tolist() == [3]
+    weight = torch.nn.Embedding(3, 2, sparse=True).to("npu")
+    optimizer = torch.optim.SparseAdam(weight.parameters())
+    weight(torch.tensor([0, 1], device="npu")).sum().backward()
+    with pytest.raises(RuntimeError, match=r"The size of tensor a \(2\) must match the size of tensor b \(0\)"):
+        optimizer.step()  # its state begins with zeros
+
+
 @pytest.mark.parametrize("operator", ["mm", "softmax"])
 def test_what_torch_npu_has_no_sparse_kernel_for(torch, operator):
     x = torch.eye(2, device="npu")
