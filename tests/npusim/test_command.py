@@ -104,6 +104,8 @@ USAGE = "usage: python -m npusim [--devices N] [--async] (script.py | -m module 
         (["--devices", "two", "x.py"], "--devices wants a number, not 'two'"),
         (["--devices"], "--devices wants a number, not ''"),
         (["--device", "2", "x.py"], "unknown option --device"),
+        (["--devices", "2", "--check"], "--check goes without other arguments"),
+        (["--check", "x.py"], "--check goes without other arguments"),
     ],
 )
 def test_wrong_usage(arguments, message):

@@ -40,6 +40,8 @@ def parse(arguments: list[str]) -> tuple[int, bool, list[str]]:
             hazards = True
         elif option == "--devices" or option.startswith("--devices="):
             devices = _number(option.partition("=")[2] or (rest.pop(0) if rest else ""))
+        elif option == "--check":
+            raise UsageError("--check goes without other arguments")
         else:
             raise UsageError(f"unknown option {option}")
     if not rest:
