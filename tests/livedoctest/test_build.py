@@ -351,6 +351,13 @@ def test_code_that_is_included_as_text_is_named(site):
     assert "part.txt:1: WARNING: A literal block" in built.log
 
 
+@pytest.mark.parametrize("text", [".. doctest::\n   >>> 1\n   2\n", ".. testfile:: x.py\n   f()\n"])
+def test_code_that_restructured_text_takes_for_the_argument_is_named(site, text):
+    built = site({"index.rst": f"T\n=\n\n{text}"}).build()
+    assert built.status == 2
+    assert re.search(r"index\.rst:4: WARNING: This \w+ block is empty\. .* needs a blank line above it", built.log)
+
+
 @pytest.mark.parametrize("part", ["", "start-line: 1", "start-after: head"])
 @pytest.mark.parametrize("option", ["literal:", "code: python", "code:"])
 @pytest.mark.parametrize("suffix", ["rst", "md"])

@@ -160,7 +160,8 @@ class Collector:
         kind, options = written["kind"], written["options"]
         path, line = self.places.of(node)
         if not written["text"].strip():
-            raise BadBlockError("SYNTAX", f"This {kind} block is empty.")
+            hint = "" if self.markdown else " In reStructuredText its text needs a blank line above it."
+            raise BadBlockError("SYNTAX", f"This {kind} block is empty.{hint}")
         block = Block(
             kind=kind,
             source=self.relative(path),
