@@ -17,6 +17,7 @@ MARGIN = (
 )
 MARKS = r"[\s>#]*"  # the same at the beginning of a row
 INDENT = "   "  # of the content of a directive in reStructuredText
+ITEM = re.compile(r"(?:[*+-]|\(?\w{1,4}[.)])[ \t]+")
 PROMPTS = {"doctest": ">>> ", "testconsole": "$ "}
 MOST = 1_000_000  # pairs of rows that are compared to find those that can stay
 
@@ -83,12 +84,12 @@ def filling(rows: Sequence[str], name: str, line: int, new: list[str]) -> Edit:
 
 
 def prefix_before(rows: Sequence[str], at: int, text: str) -> str:
-    """What stands before a text in its row."""
+    """What stands before a text in its row; the mark of a list's item as the indentation of what follows."""
     row, wanted = (rows[at] if 0 <= at < len(rows) else "").rstrip(), text.rstrip()
     prefix = row[: len(row) - len(wanted)]
-    if not row.endswith(wanted) or prefix.strip(MARGIN):
+    if not row.endswith(wanted) or ITEM.sub("", prefix).strip(MARGIN):
         raise misplaced(at)
-    return prefix
+    return re.sub(r"[^\s>#]", " ", prefix)
 
 
 def checked(rows: Sequence[str], start: int, text: Sequence[str], prefix: str) -> Span:
