@@ -62,10 +62,7 @@ class Page:
         self._ended = False
 
     def run(self) -> None:
-        """Run all blocks; one message as a block starts, one after each of its units, one as it ends.
-
-        The last one says which modules of no distribution are loaded then.
-        """
+        """Run all blocks; one message as a block starts, one after each of its units, one as it ends."""
         self._prepare()
         for index, block in enumerate(self._blocks):
             self._send({"start": index})
@@ -84,11 +81,11 @@ class Page:
                     "moves": before and after and {name: after[name] - before[name] for name in after},
                 }
             )
-        self._send({"modules": imports.local_files(self._folder)})
 
     def end(self) -> None:
         """End as a script does: wait for threads, then call what page code has registered; one message of all that.
 
+        It also says which modules of no distribution are loaded then.
         What imported modules registered before the page began is called too, but it is none of the page's doing.
         """
         self._capture.begin_block()
@@ -102,7 +99,8 @@ class Page:
         if not self._ended:
             self._ended = True
             flush()
-            self._send({"end": {"output": self._capture.output(), "warnings": self._warnings.recorded}})
+            end = {"output": self._capture.output(), "warnings": self._warnings.recorded}
+            self._send({"end": end, "modules": imports.local_files(self._folder)})
 
     def _prepare(self) -> None:
         vars(self._module)["__builtins__"] = builtins

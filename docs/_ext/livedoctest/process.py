@@ -111,10 +111,8 @@ class PageProcess:
         elif "unit" in message:
             self._units.append(message["unit"])
             self._seen = message["size"]
-        elif "modules" in message:
-            self._modules = message["modules"]
         elif "end" in message:
-            self._end = {**message["end"], "fault": None}
+            self._end, self._modules = {**message["end"], "fault": None}, message["modules"]
         else:
             yield self._result({"units": self._units, **message, "fault": None})
             if self._ended == len(self._blocks):
