@@ -89,9 +89,9 @@ def refused(name: str, value: object, expected: str) -> Stop:
 
 def setup_settings(app: Sphinx) -> None:
     """Register every field of `Settings` as a configuration value, unless that is done."""
+    if "livedoctest_device" in app.config:
+        return
     for each in fields(Settings):
-        if f"livedoctest_{each.name}" in app.config:
-            return
         default = list(each.default) if isinstance(each.default, tuple) else each.default  # lists can be set by -D
         app.add_config_value(f"livedoctest_{each.name}", default, "", types=each.metadata["types"])
     app.connect("config-inited", check)

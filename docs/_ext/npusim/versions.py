@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from .errors import SetupError
 
 MACHINES = ("x86_64", "aarch64")  # PyPI has wheels of torch-npu 2.13.0 for Linux on these
-# Those that npusim is made for and tested with: torch-npu 2.13.0 has wheels for 3.10 and 3.14 too.
+# Those that npusim is written for: torch-npu 2.13.0 has wheels for 3.10 and 3.14 too.
 PYTHONS = ("3.11", "3.12", "3.13")
 
 
